@@ -36,7 +36,7 @@ public struct CostlyRequest: Sendable {
     /// All cases; each method has at least one.
     public static let all: [CostlyRequest] =
         plainCases + definitionCases + readingCases + writingCases + patternCases
-        + leaseCases + undoCases + runCases
+        + leaseCases + undoCases + runCases + proposalCases
 
     /// Methods that no case has: a new method needs one.
     public static var missingMethods: [Method] {

@@ -84,14 +84,29 @@ enum ProcessLimits {
 
     /// Resident memory in bytes: the second number of /proc/self/statm, proc(5).
     static func residentBytes() -> Int? {
-        let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard let fields = fields(of: "/proc/self/statm"), fields.count > 1,
+            let pages = Int(fields[1])
+        else { return nil }
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// The uid with which the user of a process logged in, which stays the same after sudo(8):
+    /// /proc/PID/loginuid, proc(5). `nil` if nobody logged in or the process cannot be seen.
+    static func loginUID(of process: Int32) -> UInt32? {
+        guard process > 0, let text = fields(of: "/proc/\(process)/loginuid")?.first,
+            let uid = UInt32(text), uid != .max
+        else { return nil }
+        return uid
+    }
+
+    /// The words of a short file of the kernel; `nil` if it cannot be read.
+    private static func fields(of file: String) -> [Substring]? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         let bytes = [UInt8](unsafeUninitializedCapacity: 128) { buffer, count in
             count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
         }
-        let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-        guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
-        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+        return String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
     }
 }

@@ -28,12 +28,14 @@ extension Shell {
             let credentials = try PeerCredentials(of: descriptor)
             // Kernels before 4.13 do not report this; then the peer has only its primary group.
             let groups = ((try? PeerCredentials.groups(of: descriptor)) ?? []).prefix(groupsMax)
+            // Now, because the number of a process that has ended may be used again.
+            let login = ProcessLimits.loginUID(of: credentials.pid)
             let pipe = try Pipe(loop: loop, adopting: socket)
             lastConnection += 1
             let connection = ClientConnection(
                 id: ConnectionID(lastConnection), pipe: pipe, descriptor: descriptor, of: self)
             connections.insert(connection)
-            name(connection, credentials, Array(groups))
+            name(connection, credentials, Array(groups), login)
         } catch {
             log.write(.warning, "cannot accept a connection: \(error)")
         }
@@ -46,7 +48,8 @@ extension Shell {
     }
 
     private func name(
-        _ connection: ClientConnection, _ credentials: PeerCredentials, _ groups: [UInt32]
+        _ connection: ClientConnection, _ credentials: PeerCredentials, _ groups: [UInt32],
+        _ login: UInt32?
     ) {
         let gids = [credentials.gid] + groups.filter { $0 != credentials.gid }
         let user = NameDirectory.Number.user(credentials.uid)
@@ -56,7 +59,7 @@ extension Shell {
             let peer = Peer(
                 pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: groups,
                 user: names[0] ?? "\(credentials.uid)",
-                groupNames: names.dropFirst().compactMap(\.self))
+                groupNames: names.dropFirst().compactMap(\.self), loginUID: login)
             open(connection, peer)
         }
     }

@@ -71,6 +71,16 @@ public struct Limits: Sendable, Hashable {
     public var queueBytesMax = 16 << 20
     /// Ended presses of a form whose outcome is kept.
     public var outcomesMax = 1_000
+    /// Proposals of a form that wait for approval.
+    public var proposalsMax = 100
+    /// Proposals of one uid that wait for approval, in all forms.
+    public var proposalsPerUserMax = 20
+    /// Bytes of the proposals of a form that wait, and of those that have ended.
+    public var proposalBytesMax = 256 << 10
+    /// Proposals of a form that have ended and are kept.
+    public var proposalsEndedMax = 100
+    /// Days that the store keeps them.
+    public var proposalDaysMax = 7
     /// Seconds in which a handler takes over its runs again with their tickets.
     public var reclaimSeconds = 30
     /// Hours that an idempotency key is kept.
@@ -184,6 +194,21 @@ extension Limits {
             65_536...(1 << 40), \.queueBytesMax),
         .init(
             "outcomesMax", "presses", "size of the store, per form", 1...10_000, \.outcomesMax),
+        .init(
+            "proposalsMax", "proposals", "size of the store, per form", 1...1_000,
+            \.proposalsMax),
+        .init(
+            "proposalsPerUserMax", "proposals", "fairness between users", 1...1_000,
+            \.proposalsPerUserMax),
+        .init(
+            "proposalBytesMax", "bytes", "proposals that wait, and others, per form",
+            4096...(64 << 20), \.proposalBytesMax),
+        .init(
+            "proposalsEndedMax", "proposals", "size of the store, per form", 0...1_000,
+            \.proposalsEndedMax),
+        .init(
+            "proposalDaysMax", "days", "age of proposals that have ended", 1...36_500,
+            \.proposalDaysMax),
         .init(
             "reclaimSeconds", "s", "how long a handler may be away", 1...3_600,
             \.reclaimSeconds),

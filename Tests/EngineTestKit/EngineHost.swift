@@ -190,7 +190,7 @@ public final class EngineHost {
     /// A client connects.
     public func connect(
         uid: UInt32 = 1000, user: String = "alice", groups: [UInt32] = [],
-        groupNames: [String] = []
+        groupNames: [String] = [], loginUID: UInt32? = nil
     ) -> ConnectionID {
         let id = ConnectionID(nextConnection)
         nextConnection += 1
@@ -201,7 +201,7 @@ public final class EngineHost {
                 id,
                 Peer(
                     pid: Int32(1000 + id.number), uid: uid, gid: uid, groups: groups, user: user,
-                    groupNames: groupNames)))
+                    groupNames: groupNames, loginUID: loginUID)))
         return id
     }
 

@@ -35,6 +35,7 @@ extension StoryWorld {
         case "goodbye": try hearGoodbye(notice.json, connection)
         case "button.assigned", "button.cancelled": try hearPress(notice.json, connection)
         case "button.progress": try hearProgress(notice.json, name)
+        case "proposal.changed": try hearProposal(notice.json)
         default: throw StoryDifference("\(connection) was notified of \(notice.json)")
         }
     }
@@ -279,6 +280,12 @@ extension StoryWorld {
         guard let form = model.forms.first(where: { $0.name == name }) else { return }
         let sent = form.progress.values.flatMap(\.self)
         guard sent.contains(normal) else { throw StoryDifference("nobody sent \(normal)") }
+    }
+
+    /// A subscriber may be told of the newest state of a proposal only, but of nothing else.
+    private func hearProposal(_ notice: JSON) throws {
+        let normal = StoryWire.normal(notice, isAnonymous: model.isAnonymous)["params"] ?? .null
+        guard model.told.contains(normal) else { throw StoryDifference("no proposal is \(normal)") }
     }
 
     /// A notification that is due and did not come.

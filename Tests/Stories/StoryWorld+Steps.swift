@@ -7,7 +7,7 @@ extension StoryWorld {
         switch verb {
         case .request:
             let peer = try somebody()
-            try ask([(peer.connection, request(by: peer))])
+            try ask([(peer.connection, request(by: peer, isAlone: true))])
         case .pipeline:
             try pipeline()
         case .together: try together()
@@ -28,16 +28,26 @@ extension StoryWorld {
         }
     }
 
-    /// A request of any method.
+    /// A request of any method. The number of a proposal depends on the order of all requests, so
+    /// a request that may make one is sent alone.
     func request(
-        by peer: StoryPeer, where fits: (String) -> Bool = { _ in true }
+        by peer: StoryPeer, isAlone: Bool = false, where fits: (String) -> Bool = { _ in true }
     ) -> StoryRequest {
         var maker = RequestMaker(random: random, model: model)
         defer { random = maker.random }
         // A failing store would have to be asked what has become of presses and handlers.
         let isHealthy = model.store.health == .healthy
-        let method = maker.method { fits($0) && (isHealthy || !$0.hasPrefix("button.")) }
-        return maker.request(method, by: peer)
+        let method = maker.method {
+            fits($0) && (isHealthy || !$0.hasPrefix("button.") && !$0.hasPrefix("proposal."))
+        }
+        let vote =
+            isAlone && isHealthy && random.chance(25) ? maker.voting(by: peer) : nil
+        var request = maker.request(vote ?? method, by: peer)
+        if !isAlone || !isHealthy {
+            request["propose"] = nil
+            request["breakGlass"] = nil
+        }
+        return request
     }
 
     /// One connection sends several requests without waiting. `presence.update` and
@@ -67,7 +77,7 @@ extension StoryWorld {
     /// is not tried again, unless the commit fails that it is in: while the store fails, it is sent
     /// alone. Which press a handler gets does not show in an answer.
     private func mayBeSentWithOthers(_ method: String) -> Bool {
-        if method.hasPrefix("button.") { return false }
+        if method.hasPrefix("button.") || method.hasPrefix("proposal.") { return false }
         return model.store.health != .failing || method != "state.undo" && method != "state.redo"
     }
 

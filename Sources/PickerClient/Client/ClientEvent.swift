@@ -54,6 +54,8 @@ public enum ClientEvent: Sendable {
     case cancelled(ButtonCancelled)
     /// How far a run of a subscribed form is.
     case progress(ButtonProgressed)
+    /// A proposal of a subscribed form was made, was voted on, or has ended.
+    case proposal(FormProposal)
     /// The list of forms, at first and after each reconnect, if `watchForms` was called.
     case forms(FormList)
     /// The daemon is about to close the connection.

@@ -76,6 +76,8 @@ extension ClientMachine {
             subscribed(form, try SubscribeResult(decoding: result))
         case .request(let request, let tickets):
             switch request {
+            // A proposal has changed no field.
+            case .stateSet where result["proposal"] != nil: break
             case .stateSet, .stateLease, .stateUndo, .stateRedo:
                 let set = try SetResult(decoding: result)
                 take(set.fields, of: set.form)
@@ -169,6 +171,9 @@ extension ClientMachine {
         case .buttonProgress(let progress):
             guard index(of: progress.form) != nil else { return }
             events.append(.progress(progress))
+        case .proposalChanged(let changed):
+            guard index(of: changed.proposal.form) != nil else { return }
+            events.append(.proposal(changed.proposal))
         case .goodbye(let goodbye):
             // It is the last notification of a connection.
             guard retryAfter == nil else { return }

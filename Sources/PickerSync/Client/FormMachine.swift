@@ -144,7 +144,7 @@ public final class FormMachine: Sendable {
         case .presence(let change): feed(change.form)?.presenceChanged(change)
         case .assigned(let press): assigned(press)
         case .cancelled(let press): feed(press.form)?.runner.cancel(press.press)
-        case .progress: break
+        case .progress, .proposal: break
         case .formChanged(let change):
             switch change.content {
             case .defined(let content):

@@ -150,10 +150,10 @@ extension Request {
         switch self {
         case .formApply(let params): params.isDryRun ? .read : .edit
         case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo,
-            .buttonFinish, .buttonCancel:
+            .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse, .proposalWithdraw:
             .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
-            .stateExplain, .stateReveal, .buttonOutcome, .serverStatus, .serverBackup:
+            .stateExplain, .stateReveal, .buttonOutcome, .proposalList, .serverStatus, .serverBackup:
             .read
         case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress:
             .neither

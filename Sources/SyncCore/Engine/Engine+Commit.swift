@@ -211,7 +211,7 @@ extension Engine {
         for connection in settled where connection.editsPending == 0 { closeIfDone(connection) }
     }
 
-    private func makeVisible(_ event: OpenBatch.Event) {
+    func makeVisible(_ event: OpenBatch.Event) {
         switch event {
         case .revision(let form, let frame, let touched, let definition):
             append(frame, form.numbers(ofControls: touched, in: definition), to: form)
@@ -230,6 +230,9 @@ extension Engine {
             form.changeLog.restart(next: 2)
             notifyListWatchers(listing.frame, for: listing.readers)
         case .told(_, let id, let frame): notify(id, frame)
+        case .proposal(let form, let id):
+            form.proposals?.tell(id)
+            scheduler.noteNews(of: form)
         case .deleted(let form, let listing):
             form.existence = .gone
             registry.remove(form)

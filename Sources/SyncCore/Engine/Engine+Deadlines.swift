@@ -45,6 +45,7 @@ extension Engine {
         switch kind {
         case Self.leaseKind: endLeases(ids, of: form)
         case Self.runsDeadline.kind: serveRuns(of: form)
+        case Proposal.kind: expireProposals(ids, of: form)
         case Self.progressDeadline.kind: tellProgress(of: form)
         default: log(.error, "a deadline of \(form.name) that nothing knows: \(kind) \(ids)")
         }

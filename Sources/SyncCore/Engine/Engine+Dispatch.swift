@@ -142,6 +142,10 @@ extension Engine {
         case .buttonFinish(let params): try buttonFinish(params, call)
         case .buttonCancel(let params): try buttonCancel(params, call)
         case .buttonOutcome(let params): try buttonOutcome(params, call)
+        case .proposalList(let params): try proposalList(params, call)
+        case .proposalApprove(let params): try proposalApprove(params, call)
+        case .proposalRefuse(let params): try proposalRefuse(params, call)
+        case .proposalWithdraw(let params): try proposalWithdraw(params, call)
         case .serverStatus: serverStatus(call)
         case .serverBackup(let params): try serverBackup(params, call)
         }
@@ -328,7 +332,7 @@ extension Engine {
             server: configuration.serverName, replica: replica.description,
             features: [
                 "presence", "undo", "history", "reveal", "backup", "messages", "leases", "runs",
-                "explain",
+                "explain", "proposals",
             ],
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,

@@ -65,6 +65,7 @@ extension Engine {
         form.working = form.committed.copy()
         armLeases(of: form)
         if form.runs != nil { rollBackRuns(of: form) }
+        armProposals(of: form)
         // Below `commit`, published edits remain, and so does their undo journal.
         if configuration.durability == .commit {
             form.undo = UndoJournal()
@@ -77,6 +78,7 @@ extension Engine {
         var image = StoreImage(
             revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
             answers: unwritten.answers, clock: clocks.kept)
+        if let row = registry.proposalNumberRow { image.ongoing.append(row) }
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))

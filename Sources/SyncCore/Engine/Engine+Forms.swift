@@ -11,13 +11,15 @@ extension Engine {
         let peer = call.connection.peer
         scheduler.spend(forms.count >> 2, call.connection.account)
         let summaries = forms.filter { $0.isReadable && mayRead($0, peer) }.map { form in
-            FormList.Summary(
+            var summary = FormList.Summary(
                 form: form.name,
                 title: form.committed.definition.title?.cut(toBytes: Self.listedTitleBytesMax),
                 version: Int64(clamping: form.committed.version),
                 revision: Revision(clamping: form.committed.revision),
                 fields: Int64(form.committed.cells.count),
                 subscribers: Int64(form.subscriptionCount))
+            summary.proposals = waitingProposals(of: form).map { Int64($0.count) }
+            return summary
         }
         let list = FormList(forms: summaries)
         answer(call) { list.encode(into: &$0) }
@@ -43,6 +45,11 @@ extension Engine {
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         let change = try plan(params, by: call.connection.peer)
+        if params.isDryRun, params.guarded == .refused {
+            let author = call.connection.author(replica: replica)
+            let guards = try guardsMet(by: change, author, params.message)
+            if !guards.isEmpty { throw approvalNeeded(guards, change.form) }
+        }
         guard !params.isDryRun else {
             if !change.isIdle {
                 let before = change.form.working
@@ -56,10 +63,14 @@ extension Engine {
             return
         }
         let peer = call.connection.peer
+        let verdict = try judge(
+            change, params.guarded, params.message, .definition(params.definition), call)
+        if case .proposed = verdict { return }
         let result = try carryOut(
             change, .apply, by: call.connection.author(replica: replica),
-            session: call.connection.session, message: params.message
+            session: call.connection.session, message: params.message, approval: verdict.approval
         ) { Self.applied($0, "by \(peer.whom)", peer.logFields) }
+        endProposals(verdict, of: change.form)
         answerEdit(call, of: change.form) { result.encode(into: &$0) }
     }
 
@@ -71,9 +82,20 @@ extension Engine {
             let author = Author(
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
                 connection: 0, replica: replica)
-            _ = try carryOut(change, .apply, by: author, session: nil, message: nil) {
-                Self.applied($0, "from \(file)")
+            // A user who may write the daemon's own files needs no approval. It is a record.
+            let guards = try guardsMet(by: change, author, nil)
+            if !guards.isEmpty {
+                let ids = guards.map { change.form.working.definition.controls[$0].id }
+                log(
+                    .warning,
+                    "form file \(file) changes \(change.form.name)/\(ids.joined(separator: ", ")) "
+                        + "without approval",
+                    [.event(.brokenGlass), .form(change.form.name)] + ids.map { .field($0) })
             }
+            _ = try carryOut(
+                change, .apply, by: author, session: nil, message: nil,
+                approval: guards.isEmpty ? nil : .brokenGlass
+            ) { Self.applied($0, "from \(file)") }
         } catch {
             log(.error, "form file \(file) refused: \(error.message)")
             for problem in error.problems {
@@ -97,29 +119,17 @@ extension Engine {
 
     func formSetOptions(_ params: FormSetOptions, _ call: PendingCall) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
-        let state = form.working
-        try require(.admin, form, state, nil, call.connection.peer)
-        guard let control = state.definition.index(of: params.field) else {
-            throw noField(params.field, form, state)
-        }
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
-        let definition: FormDefinition
-        do {
-            definition = try state.definition.settingOptions(
-                of: control, to: .array(params.options), applied: state.applied,
-                limits: FormLimits(configuration.limits), compile: workspace.compile)
-        } catch {
-            try requirePatternSteps(form.name)
-            throw WireError(
-                issues: error, .invalidValue, form: form.name, field: params.field, at: "options")
-        }
-        let change = Redefinition(
-            form: form, definition: definition, applied: state.applied, isCreation: false,
-            isIdle: definition.json == state.definition.json)
+        let change = try plan(
+            params.options, of: params.field, form, by: call.connection.peer)
+        let verdict = try judge(
+            change, params.guarded, params.message,
+            .options(field: params.field, params.options), call)
+        if case .proposed = verdict { return }
         let result = try carryOut(
             change, .options, by: call.connection.author(replica: replica),
-            session: call.connection.session, message: params.message
+            session: call.connection.session, message: params.message, approval: verdict.approval
         ) { result in
             LogEntry(
                 .info,
@@ -130,12 +140,40 @@ extension Engine {
                     LogEntry.Field(.revision, "\(result.revision)"),
                 ] + call.connection.peer.logFields)
         }
+        endProposals(verdict, of: form)
         answerEdit(call, of: form) { result.encode(into: &$0) }
+    }
+
+    /// The definition with other options of a picker.
+    func plan(
+        _ options: [JSON], of field: String, _ form: LiveForm, by peer: Peer
+    ) throws(WireError) -> Redefinition {
+        let state = form.working
+        try require(.admin, form, state, nil, peer)
+        guard let control = state.definition.index(of: field) else {
+            throw noField(field, form, state)
+        }
+        let definition: FormDefinition
+        do {
+            definition = try state.definition.settingOptions(
+                of: control, to: .array(options), applied: state.applied,
+                limits: FormLimits(configuration.limits), compile: workspace.compile)
+        } catch {
+            try requirePatternSteps(form.name)
+            throw WireError(
+                issues: error, .invalidValue, form: form.name, field: field, at: "options")
+        }
+        return Redefinition(
+            form: form, definition: definition, applied: state.applied, isCreation: false,
+            isIdle: definition.json == state.definition.json)
     }
 
     func formDelete(_ params: FormDelete, _ call: PendingCall) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         try require(.admin, form, form.working, nil, call.connection.peer)
+        // Otherwise a form that is created again would have neither guards nor guarded values.
+        let guards = form.working.definition.guards
+        if !guards.isEmpty { throw approvalNeeded(guards, form) }
         try audit(
             form.name,
             LogEntry(
@@ -190,7 +228,7 @@ extension Engine {
         }
     }
 
-    private func plan(_ params: FormApply, by peer: Peer) throws(WireError) -> Redefinition {
+    func plan(_ params: FormApply, by peer: Peer) throws(WireError) -> Redefinition {
         let limits = FormLimits(configuration.limits)
         let name = params.definition["form"]?.stringValue
         try requirePlanner(of: name, by: peer)

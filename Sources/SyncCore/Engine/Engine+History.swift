@@ -116,6 +116,13 @@ extension HistoryPage.Entry {
                     isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) },
                     run: record.runs.first)
             }, message: told.message)
+        switch record.approval {
+        case .proposal(let id, let authors):
+            proposal = id
+            approvedBy = authors
+        case .brokenGlass: isBreakGlass = true
+        case nil: break
+        }
     }
 
     /// The changes in a stored notification, and why they were made.
@@ -132,7 +139,8 @@ extension HistoryPage.Entry {
         case .formChanged(let params):
             guard case .defined(let content) = params.content else { return ([], params.message) }
             return (content.changes, params.message)
-        case .presenceChanged, .buttonAssigned, .buttonCancelled, .buttonProgress, .goodbye:
+        case .presenceChanged, .buttonAssigned, .buttonCancelled, .buttonProgress,
+            .proposalChanged, .goodbye:
             return ([], nil)
         }
     }

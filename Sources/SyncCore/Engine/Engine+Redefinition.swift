@@ -6,7 +6,8 @@ extension Engine {
     /// - Parameter line: the audit entry, which is written first.
     func carryOut(
         _ change: Redefinition, _ kind: RevisionRecord.Kind, by author: Author, session: String?,
-        message: String?, line: (ApplyResult) -> LogEntry
+        message: String?, approval: RevisionRecord.Approval? = nil,
+        line: (ApplyResult) -> LogEntry
     ) throws(WireError) -> ApplyResult {
         let form = change.form
         try requireWritable(form)
@@ -24,7 +25,8 @@ extension Engine {
         armLeases(of: form)
         let state = form.working
         let record = RevisionRecord(
-            kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true)
+            kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true,
+            approval: approval)
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)

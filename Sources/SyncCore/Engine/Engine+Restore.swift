@@ -13,12 +13,16 @@ extension Engine {
         var fields: [FormKey: [FieldRow]] = [:]
         for row in image.fields { fields[row.form, default: []].append(row) }
         let ongoing = Dictionary(grouping: image.ongoing, by: \.form)
+        for row in ongoing[0] ?? [] where row.name == Proposal.numberName {
+            registry.noteProposalNumber(row)
+        }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [], limits)
             form.isUndoStored = true
             insert(form)
             restoreHolders(of: form)
             armLeases(of: form)
+            armProposals(of: form)
             if newLogs {
                 form.log = newLogName()
                 link.gathering.withChanges(form) { $0.isWhole = true }
@@ -56,6 +60,7 @@ extension Engine {
         }
         state.ongoing = Ongoing(ongoing)
         try restoreRuns(of: form, state)
+        try restoreProposals(of: form, state)
         form.committed = state.copy()
         return form
     }

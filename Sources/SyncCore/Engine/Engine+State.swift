@@ -186,9 +186,15 @@ extension Engine {
             try requireCurrent(controls, requestContext, transaction, state)
         }
         try transaction.checkEnabled()
+        let shown = try shown(params)
+        let verdict =
+            definition.guards.isEmpty ? .unguarded : try judge(transaction, params, call)
+        if case .proposed = verdict { return }
+        transaction.approval = verdict.approval
         finish(
-            &transaction, .set, named: transaction.named, seen: try shown(params), skipped: nil,
+            &transaction, .set, named: transaction.named, seen: shown, skipped: nil,
             undoes: nil, message: params.message, call)
+        endProposals(verdict, of: form)
     }
 
     /// Rejects an edit without a message if the definition requires one.
@@ -223,6 +229,7 @@ extension Engine {
         try apply(action, to: control, known, &transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
+        if !transaction.definition.guards.isEmpty { try requireApproval(transaction) }
         var shown = CausalContext()
         if let token { shown = try parse(token, path: "context") }
         finish(
@@ -237,7 +244,7 @@ extension Engine {
     }
 
     /// Adds a change to a transaction.
-    private func apply(
+    func apply(
         _ action: Change.Action, to control: Int, _ seen: Seen, _ transaction: inout Transaction
     ) throws(WireError) {
         let form = transaction.form
@@ -284,7 +291,8 @@ extension Engine {
             form: form.name, field: id)
     }
 
-    private func requireCurrent(
+    /// Rejects an edit of controls that have changed since their author has seen them.
+    func requireCurrent(
         _ controls: [Int], _ seen: Seen, _ transaction: Transaction, _ state: FormState
     ) throws(WireError) {
         let stale = controls.filter { control in

@@ -60,10 +60,12 @@ extension Engine {
         form.add(subscription)
         if params.presence { form.presence.update(connection, focus: nil, draft: nil) }
         let state = form.committed
-        let result = SubscribeResult(
+        form.proposals?.add(subscription)
+        var result = SubscribeResult(
             form: form.name, log: form.log, revision: Revision(clamping: state.revision),
             context: state.token, isResumed: isResumed,
             fields: isResumed ? nil : state.fields(matching: subscription.globs))
+        result.proposals = waitingProposals(of: form)
         answer(call) { result.encode(into: &$0) }
         if params.presence { notifyPresence(of: form) }
         fetchNextPage(of: subscription)
@@ -104,6 +106,7 @@ extension Engine {
         let form = subscription.form
         form.remove(subscription)
         form.runs?.forget(subscription)
+        form.proposals?.forget(subscription)
         subscription.connection.addPageBytes(-subscription.pageBytes)
         subscription.position = .ended
         subscription.connection.account.subscriptions -= 1
@@ -142,6 +145,9 @@ extension Engine {
         }
         if let runs = form.runs, output.byteCount < bytesMax {
             runs.readProgress(for: subscription, into: &output)
+        }
+        if let proposals = form.proposals, output.byteCount < bytesMax {
+            proposals.read(for: subscription, of: form.committed, into: &output)
         }
     }
 

@@ -45,6 +45,8 @@ final class LiveForm {
     var presence = PresenceBoard()
     /// Handlers and progress of buttons with `runs`; `nil` until somebody handles or presses one.
     var runs: FormRuns?
+    /// Who was told of its proposals; `nil` until somebody proposes something.
+    var proposals: FormProposals?
     /// The undo journal, which includes edits that are not durable yet. It must have one owner, or
     /// the next edit would copy it.
     var undo = UndoJournal()

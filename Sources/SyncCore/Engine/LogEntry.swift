@@ -81,6 +81,8 @@ public struct LogEntry: Sendable {
         /// Audit entries: written before the action, which is rejected if the entry cannot be
         /// written.
         case revealed, applied, options, deleted
+        /// The same for a change of what is guarded without approval.
+        case brokenGlass = "broken-glass"
         /// A connection was closed because it does not read.
         case slow
         /// The store cannot be written, is being rebuilt, or can be written again.

@@ -49,6 +49,9 @@ public struct Peer: Sendable, Hashable {
         public let groups: [UInt32]
         public let user: String
         public let groupNames: [String]
+        /// The uid that the user logged in with; `nil` if nobody logged in. It stays the same after
+        /// sudo(8).
+        public let loginUID: UInt32?
         /// The groups of a user who is in many, as sets, because an access list is compared with
         /// all of them. `nil` if a linear search is faster.
         private let lookUp: (groups: Set<UInt32>, names: Set<String>)?
@@ -56,8 +59,10 @@ public struct Peer: Sendable, Hashable {
         private static let searchedMax = 32
 
         init(
-            uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String]
+            uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String],
+            loginUID: UInt32?
         ) {
+            self.loginUID = loginUID
             self.uid = uid
             self.gid = gid
             self.groups = groups
@@ -82,6 +87,7 @@ public struct Peer: Sendable, Hashable {
             left === right
                 || left.uid == right.uid && left.gid == right.gid && left.user == right.user
                     && left.groups == right.groups && left.groupNames == right.groupNames
+                    && left.loginUID == right.loginUID
         }
 
         public func hash(into hasher: inout Hasher) {
@@ -102,10 +108,12 @@ public struct Peer: Sendable, Hashable {
     /// A peer with these credentials.
     public init(
         pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], user: String,
-        groupNames: [String] = []
+        groupNames: [String] = [], loginUID: UInt32? = nil
     ) {
         self.pid = pid
-        identity = Identity(uid: uid, gid: gid, groups: groups, user: user, groupNames: groupNames)
+        identity = Identity(
+            uid: uid, gid: gid, groups: groups, user: user, groupNames: groupNames,
+            loginUID: loginUID)
     }
 
     /// Another process of the same user.

@@ -50,14 +50,26 @@ final class RevisionRecord: Sendable {
     let touchesAll: Bool
     /// What the authors of concurrent edits had seen.
     let met: [Met]
+    /// How it was approved, if it changed what is guarded.
+    let approval: Approval?
+
+    /// Why a guarded change was made.
+    indirect enum Approval: Sendable {
+        /// The proposal with that number was approved by these.
+        case proposal(Int64, by: [WireAuthor])
+        /// Its author did without approval.
+        case brokenGlass
+    }
 
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
         concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoes: UInt64? = nil,
         isPartialUndo: Bool = false, skipped: [String] = [],
         redoEnd: UndoJournal.RedoEnd? = nil, runs: [ButtonRun] = [],
-        touched: Few<String> = Few(), touchesAll: Bool = false, met: [Met] = []
+        touched: Few<String> = Few(), touchesAll: Bool = false, met: [Met] = [],
+        approval: Approval? = nil
     ) {
+        self.approval = approval
         self.kind = kind
         self.at = at
         self.by = by
@@ -111,6 +123,7 @@ extension RevisionRecord {
             writer.endArray()
         }
         if !skipped.isEmpty { writer.member("skipped", skipped) }
+        approval?.encodeMembers(into: &writer)
         writer.member("takesBack", undoes.map { Int64(clamping: $0) })
         if let redoEnd {
             writer.key("redoEnd")
@@ -143,7 +156,30 @@ extension RevisionRecord {
             runs: [json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") }]
                 .compactMap(\.self),
             touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false,
-            met: (json["met"]?.arrayValue ?? []).compactMap(Met.init(json:)))
+            met: (json["met"]?.arrayValue ?? []).compactMap(Met.init(json:)),
+            approval: Approval(json: json))
+    }
+}
+
+extension RevisionRecord.Approval {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        switch self {
+        case .proposal(let id, let authors):
+            writer.member("proposal", id)
+            writer.member("approvedBy", authors)
+        case .brokenGlass: writer.member("breakGlass", true)
+        }
+    }
+
+    fileprivate init?(json: JSON) {
+        if let id = json["proposal"]?.integerValue {
+            let authors = json["approvedBy"]?.arrayValue ?? []
+            self = .proposal(id, by: authors.compactMap { try? WireAuthor(decoding: $0) })
+        } else if json["breakGlass"]?.boolValue == true {
+            self = .brokenGlass
+        } else {
+            return nil
+        }
     }
 }
 

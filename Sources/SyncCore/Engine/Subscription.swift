@@ -116,7 +116,7 @@ final class Subscription {
     /// Whether a write may hold memory that the form's log or presence board has dropped.
     var holdsDropped: Bool {
         if let cursor = presenceCursor, cursor < form.presence.sequence { return true }
-        if hasProgress { return true }
+        if hasProgress || hasProposals { return true }
         guard case .live(let next) = position else { return false }
         return next < form.changeLog.first
     }
@@ -130,10 +130,13 @@ final class Subscription {
         case .ended: return false
         default: break
         }
-        if hasProgress { return true }
+        if hasProgress || hasProposals { return true }
         return presenceCursor.map { $0 < form.presence.sequence } ?? false
     }
 
     /// Whether there is progress of runs that was not sent.
     private var hasProgress: Bool { form.runs?.hasProgress(for: self) ?? false }
+
+    /// Whether there are changes of proposals that were not sent.
+    private var hasProposals: Bool { form.proposals?.hasNews(for: self) ?? false }
 }

@@ -91,7 +91,8 @@ extension Transaction {
             undo: undo, undoes: undoes?.revision,
             isPartialUndo: undoes?.isPart ?? false,
             skipped: skipped, redoEnd: undoes?.redoEnd,
-            touched: order.mapped { definition.controls[$0].id }, met: meetings)
+            touched: order.mapped { definition.controls[$0].id }, met: meetings,
+            approval: approval)
         return Outcome(
             revision: revision, touched: order, silent: silent, dots: dots, changes: changes,
             record: record, runs: runs)

@@ -27,6 +27,8 @@ struct Transaction {
     var meetings: [RevisionRecord.Met] = []
     private(set) var dots = Few<Dot>()
     /// Presses of buttons with `runs`.
+    /// How it was approved, if it changes what is guarded.
+    var approval: RevisionRecord.Approval?
     private(set) var runPresses: [RunPress] = []
     var runTerms = RunTerms()
     /// The step that an undo has executed last, by control.

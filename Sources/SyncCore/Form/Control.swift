@@ -32,6 +32,8 @@ public struct Control: Sendable {
     public internal(set) var needsMessage = false
     /// The most seconds that a value lasts; `nil` without a bound.
     public internal(set) var leaseMax: Int64?
+    /// Who must agree before it changes; `nil` if nobody must.
+    public internal(set) var approval: ApprovalRule?
     public internal(set) var enabledWhen: Condition?
     public internal(set) var visibleWhen: Condition?
 

@@ -36,6 +36,8 @@ public final class FormDefinition: Sendable {
     public let required: [Int]
     /// The buttons with `runs`, ascending.
     public let runButtons: [Int]
+    /// The controls with `approval`, ascending.
+    public let guards: [Int]
     /// The type of each control, so that reading it does not copy the attributes.
     let types: [ControlType]
     /// Whether each control is a toggle that stores its value.
@@ -69,6 +71,7 @@ public final class FormDefinition: Sendable {
         var storesFlag: [Bool] = []
         var required: [Int] = []
         var runButtons: [Int] = []
+        var guards: [Int] = []
         targets.reserveCapacity(controls.count)
         types.reserveCapacity(controls.count)
         storesFlag.reserveCapacity(controls.count)
@@ -86,12 +89,14 @@ public final class FormDefinition: Sendable {
             storesFlag.append(isFlag)
             if control.isRequired { required.append(index) }
             if control.runs != nil { runButtons.append(index) }
+            if control.approval != nil { guards.append(index) }
         }
         self.targets = targets
         self.types = types
         self.storesFlag = storesFlag
         self.required = required
         self.runButtons = runButtons
+        self.guards = guards
         indexes = parts.indexes
     }
 

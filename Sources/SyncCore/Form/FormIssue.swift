@@ -198,6 +198,8 @@ public struct FormLimits: Hashable, Sendable {
     public var authorBytesMax = 192
     /// The most bytes of memory of a form's compiled patterns.
     public var patternBytesMax = 4 << 20
+    /// Bytes of the proposals of a form that wait, which are in one answer beside the values.
+    public var proposalBytesMax = 256 << 10
     /// Levels of conditions inside conditions.
     public var conditionDepthMax = 16
 
@@ -210,5 +212,6 @@ public struct FormLimits: Hashable, Sendable {
         fieldsMax = limits.fieldsMax
         optionsMax = limits.optionsMax
         principalsMax = limits.principalsMax
+        proposalBytesMax = limits.proposalBytes
     }
 }

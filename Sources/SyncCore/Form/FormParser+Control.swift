@@ -6,7 +6,7 @@ extension FormParser {
         "id", "type", "label", "subtitle", "symbol", "symbolName", "help", "default", "required",
         "disabled", "readOnly", "locked", "hidden", "enabledWhen", "visibleWhen", "style",
         "onConflict", "access", "binds", "was", "message",
-        "leaseMax",
+        "leaseMax", "approval", "breakGlass",
     ]
 
     /// The additional attributes of one type.

@@ -234,8 +234,13 @@ extension FormParser {
     }
 
     private mutating func accessRule(_ members: Members, _ action: FormAction) -> AccessRule? {
-        guard let json = members[action.rawValue] else { return nil }
-        let list = members.place(of: action.rawValue)
+        principals(members, action.rawValue)
+    }
+
+    /// A list of users and groups; `nil` if there is none.
+    mutating func principals(_ members: Members, _ name: String) -> AccessRule? {
+        guard let json = members[name] else { return nil }
+        let list = members.place(of: name)
         let before = principalCount
         principalCount += json.arrayValue?.count ?? 0
         if principalCount > limits.principalsMax {

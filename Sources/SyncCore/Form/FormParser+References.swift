@@ -11,6 +11,7 @@ extension FormParser {
         if let json = field["visibleWhen"] {
             control.visibleWhen = condition(json, at: field.place(of: "visibleWhen"))
         }
+        control.approval = approval(field, control)
         let type = control.type
         control.effectiveStyle =
             control.style ?? sections[control.section].styles[type] ?? form.styles[type]
@@ -147,7 +148,7 @@ extension FormParser {
     private static let operators = ["in", "not", "atLeast", "atMost"]
     private static let conditionExpected = "complete, or an object such as {flavor: chocolate}"
 
-    private mutating func condition(_ json: JSON, at place: Place, depth: Int = 0) -> Condition? {
+    mutating func condition(_ json: JSON, at place: Place, depth: Int = 0) -> Condition? {
         if depth > limits.conditionDepthMax {
             issue(
                 place, "conditions are nested too deep",

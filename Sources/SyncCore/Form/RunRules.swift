@@ -68,10 +68,10 @@ extension FormParser {
         return mode == nil ? nil : rules
     }
 
-    private static let daySeconds = 86_400
+    static let daySeconds = 86_400
 
     /// A duration in milliseconds, as text such as `10s`.
-    private mutating func duration(
+    mutating func duration(
         _ members: Members, _ name: String, atLeast least: Int, atMost most: Int
     ) -> Int64? {
         guard let text = string(members, name) else { return nil }

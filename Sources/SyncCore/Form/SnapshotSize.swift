@@ -17,7 +17,10 @@ enum SnapshotSize {
     /// The most bytes of all fields of a form as JSON text.
     static func bound(_ controls: [Control], limits: FormLimits) -> Int {
         let own = controls.map { valueBytes(of: $0.kind) }
-        return controls.indices.reduce(0) { sum, index in
+        // A subscriber gets the proposals that wait together with the values.
+        let isGuarded = controls.contains { $0.approval != nil }
+        let proposals = isGuarded ? limits.proposalBytesMax : 0
+        return controls.indices.reduce(proposals) { sum, index in
             let value = valueBytes(index, controls[index].storage, own)
             var bytes = controls[index].id.utf8.count + memberBytes + limits.authorBytesMax + value
             if controls[index].conflictPolicy == .ask {

@@ -27,6 +27,8 @@ public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
     case unavailable
     /// Another major version was requested. The connection is closed.
     case unsupportedProtocol
+    /// The change needs the approval of others.
+    case approvalNeeded
     /// A button handles one press at a time, and one waits or runs.
     case busy
 
@@ -46,6 +48,7 @@ public enum ErrorKind: String, CaseIterable, Hashable, Sendable {
         case .disabled: -32006
         case .unavailable: -32007
         case .unsupportedProtocol: -32008
+        case .approvalNeeded: -32009
         case .busy: -32010
         }
     }

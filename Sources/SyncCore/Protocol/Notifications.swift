@@ -9,6 +9,7 @@ public enum ServerNotification: Hashable, Sendable {
     case buttonAssigned(ButtonAssigned)
     case buttonCancelled(ButtonCancelled)
     case buttonProgress(ButtonProgressed)
+    case proposalChanged(ProposalResult)
     case goodbye(Goodbye)
 
     /// The name in the protocol.
@@ -20,6 +21,7 @@ public enum ServerNotification: Hashable, Sendable {
         case .buttonAssigned: "button.assigned"
         case .buttonCancelled: "button.cancelled"
         case .buttonProgress: "button.progress"
+        case .proposalChanged: "proposal.changed"
         case .goodbye: "goodbye"
         }
     }
@@ -33,6 +35,7 @@ public enum ServerNotification: Hashable, Sendable {
         case .buttonAssigned(let params): params.encode(into: &writer)
         case .buttonCancelled(let params): params.encode(into: &writer)
         case .buttonProgress(let params): params.encode(into: &writer)
+        case .proposalChanged(let params): params.encode(into: &writer)
         case .goodbye(let params): params.encode(into: &writer)
         }
     }
@@ -46,6 +49,7 @@ public enum ServerNotification: Hashable, Sendable {
         case "button.assigned": self = .buttonAssigned(try ButtonAssigned(decoding: params))
         case "button.cancelled": self = .buttonCancelled(try ButtonCancelled(decoding: params))
         case "button.progress": self = .buttonProgress(try ButtonProgressed(decoding: params))
+        case "proposal.changed": self = .proposalChanged(try ProposalResult(decoding: params))
         case "goodbye": self = .goodbye(try Goodbye(decoding: params))
         default: return nil
         }

@@ -41,6 +41,10 @@ extension Method {
         case .buttonFinish: "button.finish"
         case .buttonCancel: "button.cancel"
         case .buttonOutcome: "button.outcome"
+        case .proposalList: "proposal.list"
+        case .proposalApprove: "proposal.approve"
+        case .proposalRefuse: "proposal.refuse"
+        case .proposalWithdraw: "proposal.withdraw"
         case .serverStatus: "server.status"
         case .serverBackup: "server.backup"
         }
@@ -87,6 +91,10 @@ extension Request {
         case .buttonFinish: .buttonFinish(try ButtonFinish(&reader, bounds))
         case .buttonCancel: .buttonCancel(try ButtonCancel(&reader, bounds))
         case .buttonOutcome: .buttonOutcome(try ButtonOutcome(&reader, bounds))
+        case .proposalList: .proposalList(try ProposalList(&reader, bounds))
+        case .proposalApprove: .proposalApprove(try ProposalVote(&reader, bounds))
+        case .proposalRefuse: .proposalRefuse(try ProposalVote(&reader, bounds))
+        case .proposalWithdraw: .proposalWithdraw(try ProposalVote(&reader, bounds))
         case .serverStatus: .serverStatus
         case .serverBackup: .serverBackup(try ServerBackup(&reader, bounds))
         }
@@ -125,6 +133,7 @@ extension FormApply {
         ifVersion = try reader.optionalInteger("ifVersion", in: 0 ... .max)
         idempotencyKey = try reader.idempotencyKey(bounds)
         message = try reader.message(bounds)
+        guarded = try GuardedEdit(&reader)
     }
 }
 
@@ -135,6 +144,7 @@ extension FormSetOptions {
         options = try reader.values("options")
         idempotencyKey = try reader.idempotencyKey(bounds)
         message = try reader.message(bounds)
+        guarded = try GuardedEdit(&reader)
     }
 }
 
@@ -180,6 +190,7 @@ extension StateSet {
         }
         idempotencyKey = try reader.idempotencyKey(bounds)
         message = try reader.message(bounds)
+        guarded = try GuardedEdit(&reader)
         if requireCurrent || !requireFields.isEmpty { try checkRequirements() }
     }
 

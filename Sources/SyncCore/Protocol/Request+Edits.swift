@@ -17,6 +17,8 @@ public struct StateSet: Hashable, Sendable {
     public var idempotencyKey: String?
     /// Why it is changed: one line, which everybody who may read the form sees.
     public var message: String?
+    /// What becomes of it if it changes what is guarded.
+    public var guarded = GuardedEdit.refused
 
     /// A transaction.
     public init(

@@ -27,6 +27,10 @@ extension Request {
         case .buttonFinish(let params): params.encodeMembers(into: &writer)
         case .buttonCancel(let params): params.encodeMembers(into: &writer)
         case .buttonOutcome(let params): params.encodeMembers(into: &writer)
+        case .proposalList(let params): params.encodeMembers(into: &writer)
+        case .proposalApprove(let params), .proposalRefuse(let params),
+            .proposalWithdraw(let params):
+            params.encodeMembers(into: &writer)
         case .serverBackup(let params): params.encodeMembers(into: &writer)
         }
         writer.endObject()
@@ -69,6 +73,7 @@ extension FormApply {
         writer.member("definition", definition)
         if isDryRun { writer.member("dryRun", true) }
         writer.member("ifVersion", ifVersion)
+        guarded.encodeMember(into: &writer)
         writer.member("idempotencyKey", idempotencyKey)
         writer.member("message", message)
     }
@@ -79,6 +84,7 @@ extension FormSetOptions {
         writer.member("form", form)
         writer.member("field", field)
         writer.member("options", .array(options))
+        guarded.encodeMember(into: &writer)
         writer.member("idempotencyKey", idempotencyKey)
         writer.member("message", message)
     }
@@ -118,6 +124,7 @@ extension StateSet {
             lease.encodeMember(into: &writer)
             writer.endObject()
         }
+        guarded.encodeMember(into: &writer)
         writer.member("idempotencyKey", idempotencyKey)
         writer.member("message", message)
     }

@@ -24,6 +24,10 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case buttonFinish = "button.finish"
     case buttonCancel = "button.cancel"
     case buttonOutcome = "button.outcome"
+    case proposalList = "proposal.list"
+    case proposalApprove = "proposal.approve"
+    case proposalRefuse = "proposal.refuse"
+    case proposalWithdraw = "proposal.withdraw"
     case serverStatus = "server.status"
     case serverBackup = "server.backup"
 }
@@ -56,6 +60,10 @@ public enum Request: Hashable, Sendable {
     case buttonFinish(ButtonFinish)
     case buttonCancel(ButtonCancel)
     case buttonOutcome(ButtonOutcome)
+    case proposalList(ProposalList)
+    case proposalApprove(ProposalVote)
+    case proposalRefuse(ProposalVote)
+    case proposalWithdraw(ProposalVote)
     case serverStatus
     case serverBackup(ServerBackup)
 }
@@ -88,6 +96,10 @@ extension Request {
         case .buttonFinish: .buttonFinish
         case .buttonCancel: .buttonCancel
         case .buttonOutcome: .buttonOutcome
+        case .proposalList: .proposalList
+        case .proposalApprove: .proposalApprove
+        case .proposalRefuse: .proposalRefuse
+        case .proposalWithdraw: .proposalWithdraw
         case .serverStatus: .serverStatus
         case .serverBackup: .serverBackup
         }
@@ -142,6 +154,8 @@ public struct FormApply: Hashable, Sendable {
     public var idempotencyKey: String?
     /// Why it is changed: one line, which everybody who may read the form sees.
     public var message: String?
+    /// What becomes of it if it changes what is guarded.
+    public var guarded = GuardedEdit.refused
 
     /// An unconditional apply by default.
     public init(
@@ -165,6 +179,8 @@ public struct FormSetOptions: Hashable, Sendable {
     public var idempotencyKey: String?
     /// Why it is changed: one line, which everybody who may read the form sees.
     public var message: String?
+    /// What becomes of it if it changes what is guarded.
+    public var guarded = GuardedEdit.refused
 
     /// Replaces one picker's options.
     public init(

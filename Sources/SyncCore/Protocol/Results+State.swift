@@ -134,6 +134,8 @@ public struct SubscribeResult: Hashable, Sendable {
     public var isResumed: Bool
     /// The initial snapshot; `nil` if the subscription was resumed.
     public var fields: [NamedField]?
+    /// The proposals that wait; `nil` if nothing in the form is guarded.
+    public var proposals: [FormProposal]?
 
     /// The beginning of a subscription.
     public init(
@@ -160,6 +162,10 @@ public struct SubscribeResult: Hashable, Sendable {
             writer.key("fields")
             fields.encode(into: &writer)
         }
+        if let proposals {
+            writer.key("proposals")
+            proposals.encode(into: &writer)
+        }
         writer.endObject()
     }
 
@@ -172,6 +178,11 @@ public struct SubscribeResult: Hashable, Sendable {
             isResumed: try reader.bool("resumed"), fields: nil)
         if let json = reader["fields"] {
             fields = try [NamedField](decoding: json, path: "result.fields")
+        }
+        if reader["proposals"] != nil {
+            proposals = try reader.each("proposals") { json, path throws(DecodeError) in
+                try FormProposal(decoding: json, path: path)
+            }
         }
     }
 }
@@ -192,6 +203,12 @@ public struct HistoryPage: Hashable, Sendable {
         public var changes: [Change]
         /// Why it was changed; `nil` if nobody said.
         public var message: String?
+        /// The proposal that was applied.
+        public var proposal: Int64?
+        /// Who approved it.
+        public var approvedBy: [WireAuthor] = []
+        /// It changed what is guarded, without approval.
+        public var isBreakGlass = false
 
         /// A transaction with these members.
         public init(
@@ -286,6 +303,9 @@ extension HistoryPage.Entry {
         }
         writer.endArray()
         writer.member("message", message)
+        writer.member("proposal", proposal)
+        if !approvedBy.isEmpty { writer.member("approvedBy", approvedBy) }
+        if isBreakGlass { writer.member("breakGlass", true) }
         writer.endObject()
     }
 
@@ -307,6 +327,13 @@ extension HistoryPage.Entry {
                     field: try change.string("field"), value: change["value"], was: change["was"],
                     isConcurrent: change["concurrent"]?.boolValue ?? false, run: run)
             }, message: reader["message"]?.stringValue)
+        proposal = reader["proposal"]?.integerValue
+        if reader["approvedBy"] != nil {
+            approvedBy = try reader.each("approvedBy") { json, path throws(DecodeError) in
+                try WireAuthor(decoding: json, path: path)
+            }
+        }
+        isBreakGlass = reader["breakGlass"]?.boolValue ?? false
     }
 }
 

@@ -127,6 +127,8 @@ public struct FormList: Hashable, Sendable {
         public var fields: Int64
         /// The number of subscribed connections.
         public var subscribers: Int64
+        /// The number of proposals that wait; `nil` if nothing in the form is guarded.
+        public var proposals: Int64?
 
         /// A summary with each of its members.
         public init(
@@ -160,6 +162,7 @@ public struct FormList: Hashable, Sendable {
             writer.member("revision", form.revision)
             writer.member("fields", form.fields)
             writer.member("subscribers", form.subscribers)
+            writer.member("proposals", form.proposals)
             writer.endObject()
         }
         writer.endArray()
@@ -170,11 +173,13 @@ public struct FormList: Hashable, Sendable {
     public init(decoding json: JSON) throws(DecodeError) {
         forms = try WireReader(json, "result").each("forms") { json, path throws(DecodeError) in
             let reader = try WireReader(json, path)
-            return Summary(
+            var summary = Summary(
                 form: try reader.string("form"), title: reader["title"]?.stringValue,
                 version: try reader.integer("version"), revision: try reader.integer("revision"),
                 fields: try reader.integer("fields"),
                 subscribers: try reader.integer("subscribers"))
+            summary.proposals = reader["proposals"]?.integerValue
+            return summary
         }
     }
 }

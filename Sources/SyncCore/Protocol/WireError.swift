@@ -30,6 +30,8 @@ public struct WireError: Error, Hashable, Sendable {
     public var needs: String?
     /// `data.problems`: each error in a definition.
     public var problems: [WireProblem] = []
+    /// `data.approval`: who must agree, by guarded field. `data.fields` has the ids of these.
+    public var approval: [NeededApproval] = []
     /// `data.press`: the press that waits or runs, for `busy`.
     public var press: String?
     /// `data.resend`: the request was valid but not executed, because the connection is about to be
@@ -106,6 +108,13 @@ extension WireError {
             writer.key("fields")
             fields.encode(into: &writer)
         }
+        if !approval.isEmpty {
+            writer.member("fields", approval.map(\.field))
+            writer.key("approval")
+            writer.beginObject()
+            for needed in approval { needed.encodeMember(into: &writer) }
+            writer.endObject()
+        }
         if !similar.isEmpty { writer.member("similar", similar) }
         writer.member("limit", limit)
         writer.member("max", max)
@@ -146,7 +155,10 @@ extension WireError {
             try reader.string("message").cut(toBytes: Self.textBytesMax),
             form: text(data["form"]), field: text(data["field"]), path: text(data["path"]),
             expected: text(data["expected"]))
-        if let fields = data["fields"] { self.fields = try [NamedField](decoding: fields) }
+        approval = [NeededApproval](decoding: data["approval"], max: Self.itemsMax)
+        if approval.isEmpty, let fields = data["fields"] {
+            self.fields = try [NamedField](decoding: fields)
+        }
         similar = (data["similar"]?.arrayValue ?? []).prefix(Self.itemsMax).compactMap(text)
         limit = text(data["limit"])
         max = data["max"]?.integerValue

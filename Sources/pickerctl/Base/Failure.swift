@@ -66,7 +66,7 @@ extension Failure {
             case .notFound: .noInput
             case .invalidValue, .disabled: .data
             case .conflict, .limit, .busy: .temporary
-            case .forbidden: .noPermission
+            case .forbidden, .approvalNeeded: .noPermission
             case .unavailable, .unsupportedProtocol: .unavailable
             case .invalidParams where !error.problems.isEmpty: .data
             case .invalidParams where error.isOfOptions: .usage

@@ -64,15 +64,7 @@ final class Session {
         _ request: Request, _ decode: (JSON) throws(DecodeError) -> R
     ) throws(Failure) -> R {
         let result = try call(request)
-        do throws(DecodeError) {
-            return try decode(result)
-        } catch {
-            throw Failure(
-                .unavailable,
-                "the daemon's answer is not valid (\(error)); install a pickerctl and a "
-                    + "pickersyncd of one version"
-            )
-        }
+        return try decoded(result, decode)
     }
 
     /// Sends a request and returns its result unparsed.

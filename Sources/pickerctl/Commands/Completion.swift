@@ -77,6 +77,14 @@ enum Completion {
         candidates(words, prefix, assignments)
     }
 
+    /// Names of proposals that wait: `deploy/12`.
+    static func proposals(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        guard let answer = try? client(words).call(.proposalList(ProposalList())),
+            let list = try? ProposalListResult(decoding: answer)
+        else { return [] }
+        return list.proposals.map(\.name).filter(isPlainWord)
+    }
+
     /// Whether no shell reads anything but a word in this: letters and digits of all scripts, and
     /// some marks.
     static func isPlainWord(_ text: String) -> Bool {

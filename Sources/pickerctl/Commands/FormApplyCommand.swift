@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import FormFile
 internal import Glibc
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl form apply`: applies forms, after a preview of what would be lost.
@@ -18,11 +19,25 @@ struct FormApplyCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
     @Flag(help: "Show the changes, and apply nothing.") var dryRun = false
     @OptionGroup var why: MessageOption
+    @Flag(help: "Propose a form that changes what is guarded.") var propose = false
+    @Flag(help: "Change what is guarded without approval; needs -m, and is logged.")
+    var breakGlass = false
     @Option(name: .shortAndLong, help: "text or json (one result per line).")
     var output = TextOrJSON.text
 
+    func validate() throws {
+        if propose, breakGlass {
+            throw ValidationError("--propose and --break-glass exclude each other")
+        }
+    }
+
+    private var guarded: GuardedEdit {
+        propose ? .proposed : breakGlass ? .breaksGlass : .refused
+    }
+
     func run() throws {
         let session = Session(common.settings)
+        if guarded != .refused { try session.require("proposals") }
         var definitions: [(file: String, definition: JSON)] = []
         for file in file { definitions.append((file, try FormFiles.read(file))) }
         for (file, definition) in definitions { try apply(definition, file, session) }
@@ -31,7 +46,9 @@ struct FormApplyCommand: ParsableCommand {
 
     private func apply(_ definition: JSON, _ file: String, _ session: Session) throws(Failure) {
         let form = definition["form"]?.stringValue ?? ""
-        let preview = try send(FormApply(definition: definition, isDryRun: true), session)
+        var trial = FormApply(definition: definition, isDryRun: true)
+        trial.guarded = guarded
+        let preview = try send(trial, session)
         let present = preview.isCreated ? nil : try session.definition(form)
         let isSame = present?.definition == definition
         if dryRun { return try show(preview, isSame: isSame, isDone: false, session.console) }
@@ -45,12 +62,39 @@ struct FormApplyCommand: ParsableCommand {
         }
         // Applies exactly what was shown: if the form has changed in the meantime, that is a
         // conflict.
-        let result = try send(
-            FormApply(
-                definition: definition, ifVersion: present?.version,
-                message: try session.message(why.message)), session)
+        var wanted = FormApply(
+            definition: definition, ifVersion: present?.version,
+            message: try session.message(why.message))
+        wanted.guarded = guarded
+        let answer = try session.call(.formApply(wanted))
+        warnOfLonelyGuards(definition, session)
+        if answer["proposal"] != nil {
+            let proposal = try session.decoded(answer) { json throws(DecodeError) in
+                try ProposalResult(decoding: json).proposal
+            }
+            try session.print(proposal, output == .json ? .json : nil, proposal.name)
+            return session.console.note("\(proposal.name) \(proposal.sentence)")
+        }
+        let result = try session.decoded(answer) { json throws(DecodeError) in
+            try ApplyResult(decoding: json)
+        }
         let isUnchanged = result.version == present?.version
         try show(result, isSame: isUnchanged, isDone: true, session.console)
+    }
+
+    /// Warns of guarded fields that nobody but this user may approve changes of: a vote of the
+    /// proposer does not count.
+    private func warnOfLonelyGuards(_ definition: JSON, _ session: Session) {
+        guard let me = session.client.greeting?.you else { return }
+        let own: Set<String> = ["owner", "user:\(me.user)", "uid:\(me.uid)"]
+        for field in FormOutline(definition).fields {
+            guard let from = field.json["approval"]?["from"]?.arrayValue,
+                from.allSatisfy({ $0.stringValue.map(own.contains) ?? false })
+            else { continue }
+            session.console.note(
+                "warning: only you may approve changes of \(field.id), and never your own; name "
+                    + "others in approval.from")
+        }
     }
 
     private func send(_ apply: FormApply, _ session: Session) throws(Failure) -> ApplyResult {

@@ -49,12 +49,18 @@ struct FormListRequest: PlainRequest {
         case .text:
             for form in list.forms { try session.console.safeLine(form.form) }
         case .table:
-            var table = Table(["FORM", "TITLE", "FIELDS", "WATCHED BY", "REVISION"])
+            // Most daemons guard nothing.
+            let isGuarded = list.forms.contains { $0.proposals != nil }
+            var table = Table(
+                ["FORM", "TITLE", "FIELDS", "WATCHED BY", "REVISION"]
+                    + (isGuarded ? ["PROPOSALS"] : []))
             for form in list.forms {
-                table.append([
+                var row = [
                     form.form, form.title ?? "", String(form.fields), String(form.subscribers),
                     String(form.revision),
-                ])
+                ]
+                if isGuarded { row.append(form.proposals.map { String($0) } ?? "") }
+                table.append(row)
             }
             if table.isEmpty {
                 session.console.note("no forms; apply one with pickerctl form apply FILE")

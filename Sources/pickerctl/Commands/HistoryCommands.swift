@@ -1,6 +1,7 @@
 // History of changes, and undo.
 
 internal import ArgumentParser
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl history`.
@@ -146,6 +147,7 @@ struct HistoryRequest: PlainRequest {
         var before = before
         var left = limit ?? (since == nil ? 50 : .max)
         var looked = 0
+        var proposals = try endedProposals(form, globs, oldest, session)
         while left > 0, looked < Self.entriesMax {
             let request = StateHistory(
                 form: form, field: single, before: before, limit: Int64(min(left, 1_000)))
@@ -159,13 +161,50 @@ struct HistoryRequest: PlainRequest {
                     if entry.changes.isEmpty { continue }
                 }
                 if let grep, !entry.has(grep) { continue }
+                while left > 0, let proposal = proposals.last,
+                    let at = entry.at, let ended = proposal.ended?.at, ended >= at
+                {
+                    try print(proposal, session)
+                    proposals.removeLast()
+                    left -= 1
+                }
+                if left == 0 { return }
                 try print(entry, session.console)
                 left -= 1
             }
-            guard page.more, let last = page.entries.last else { return }
+            guard page.more, let last = page.entries.last else {
+                for proposal in proposals.reversed().prefix(left) { try print(proposal, session) }
+                return
+            }
             looked += page.entries.count
             before = last.revision
         }
+    }
+
+    /// Proposals that ended without a revision, the last one last. A page in the middle of the
+    /// history begins with a revision.
+    private func endedProposals(
+        _ form: String, _ globs: [Glob], _ oldest: Timestamp?, _ session: Session
+    ) throws(Failure) -> [FormProposal] {
+        guard before == nil, session.client.greeting?.features.contains("proposals") ?? false
+        else { return [] }
+        return try session.proposals(form, ended: true).filter { proposal in
+            proposal.state != .applied
+                && (oldest.map { proposal.ended?.at ?? $0 >= $0 } ?? true)
+                && (grep.map(proposal.has) ?? true)
+                && (globs.isEmpty
+                    || proposal.touchedFields.contains { field in
+                        globs.contains { $0.matches(field) }
+                    })
+        }.reversed()
+    }
+
+    private func print(_ proposal: FormProposal, _ session: Session) throws(Failure) {
+        let at = proposal.ended.map { LocalTime.text($0.at) } ?? "—"
+        try session.print(
+            proposal, output == .json ? .json : nil,
+            "—  \(at)  \(proposal.by.user)  proposal \(proposal.id): \(proposal.changeText)"
+                + "\(proposal.messageText)  \(proposal.sentence)")
     }
 
     /// Entries that are looked at: as many revisions as a form can be made to keep.
@@ -181,7 +220,14 @@ struct HistoryRequest: PlainRequest {
         var by = ValueText.author(entry.by)
         if let tty = entry.by?.tty { by += " (\(tty))" }
         let why = entry.message.map { "  \"\($0)\"" } ?? ""
-        try console.safeLine("\(entry.revision)  \(at)  \(by)  \(Self.text(entry))\(why)")
+        var approval = ""
+        if let proposal = entry.proposal {
+            let users = entry.approvedBy.map(\.user).joined(separator: ", ")
+            approval = "  (proposal \(proposal), approved by \(users))"
+        }
+        if entry.isBreakGlass { approval = "  (glass broken)" }
+        try console.safeLine(
+            "\(entry.revision)  \(at)  \(by)  \(Self.text(entry))\(why)\(approval)")
     }
 
     /// The changes of an entry: the values of a set, the state of a run, the number of fields of an

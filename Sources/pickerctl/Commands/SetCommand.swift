@@ -42,6 +42,9 @@ struct SetCommand: PlainCommand {
     @OptionGroup var why: MessageOption
     @OptionGroup var ends: LeaseOptions
 
+    @Flag(help: "Change a guarded field without approval; needs -m, and is logged.")
+    var breakGlass = false
+
     @Flag(name: .customLong("while"), help: "The values end with the command after --.")
     var isHeld = false
 
@@ -69,7 +72,8 @@ struct SetCommand: PlainCommand {
     private func request(of assignments: ArraySlice<String>) -> SetRequest {
         SetRequest(
             settings: common.settings, context: context, ifCurrent: ifCurrent, output: output,
-            message: why.message, ends: ends.wish, assignments: Array(assignments))
+            message: why.message, ends: ends.wish, breaksGlass: breakGlass,
+            assignments: Array(assignments))
     }
 }
 
@@ -81,6 +85,7 @@ struct SetRequest: PlainRequest {
     let output: AnswerFormat?
     let message: String?
     let ends: LeaseWish
+    var breaksGlass = false
     let assignments: [String]
 
     func run() throws(Failure) {
@@ -89,23 +94,34 @@ struct SetRequest: PlainRequest {
 
     /// Sets the values; returns the answer.
     func set(lease: LeaseEnd?, _ session: Session) throws(Failure) -> SetResult {
-        let assignments = try SetCommand.assignments(assignments, verb: "set")
+        var (edit, outline) = try edit(lease: lease, session, verb: "set")
+        let report = try output == nil ? EditReport(edit.changes, outline, session) : nil
+        if breaksGlass {
+            try session.require("proposals")
+            edit.guarded = .breaksGlass
+        }
+        let result = try session.set(edit)
+        try output?.print(result, session.console)
+        try report?.print(edit.changes, result, session.console)
+        return result
+    }
+
+    /// The transaction, and the form that it is about.
+    func edit(
+        lease: LeaseEnd?, _ session: Session, verb: String
+    ) throws(Failure) -> (StateSet, FormOutline) {
+        let assignments = try SetCommand.assignments(assignments, verb: verb)
         let context = try Session.token(context, of: "--context")
         let ifCurrent = try Session.token(ifCurrent, of: "--if-current")
         let form = try session.form(named: assignments.map(\.form))
         let outline = try session.outline(form)
         var edits = EditBuilder(outline)
         for assignment in assignments { try edits.append(assignment, session) }
-        let report = try output == nil ? EditReport(edits.changes, outline, session) : nil
         if lease != nil { try session.require("leases") }
-        let result = try session.set(
-            StateSet(
-                form: form, changes: edits.changes, context: ifCurrent ?? context,
-                requireCurrent: ifCurrent != nil, lease: lease,
-                message: try session.message(message)))
-        try output?.print(result, session.console)
-        try report?.print(edits.changes, result, session.console)
-        return result
+        let edit = StateSet(
+            form: form, changes: edits.changes, context: ifCurrent ?? context,
+            requireCurrent: ifCurrent != nil, lease: lease, message: try session.message(message))
+        return (edit, outline)
     }
 }
 
@@ -114,7 +130,8 @@ extension SetRequest {
         self.init(
             settings: words.settings(), context: words.value("--context"),
             ifCurrent: words.value("--if-current"), output: words.choice("--output", "-o"),
-            message: words.message(), ends: words.leaseWish(), assignments: words.names(atLeast: 1))
+            message: words.message(), ends: words.leaseWish(),
+            breaksGlass: words.flag("--break-glass"), assignments: words.names(atLeast: 1))
         words.require(context == nil || ifCurrent == nil)
     }
 }

@@ -41,6 +41,7 @@ struct FieldDescription {
         }
         if let state, field.kind != .label { lines += stateLines(state) }
         lines += access.map { ($0.verb, $0.principals.joined(separator: ", ")) }
+        if let approval { lines.append(("approval", approval)) }
         if let usage { lines.append(("set with", usage)) }
         return lines
     }
@@ -56,6 +57,14 @@ struct FieldDescription {
         let tag = ValueText.scalar(option.tag)
         let label = option.label == tag ? "" : "  \(option.label)"
         return tag + label + (option.isDisabled ? "  (disabled)" : "")
+    }
+
+    /// Who must agree before it changes; `nil` if nobody must.
+    private var approval: String? {
+        guard let rule = field.json["approval"] else { return nil }
+        let from = rule["from"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let text = "\(rule["count"]?.integerValue ?? 1) of \(from.joined(separator: ", "))"
+        return text + (rule["when"].map { ", when \(ValueText.scalar($0))" } ?? "")
     }
 
     private func stateLines(_ state: FieldState) -> [(String, String)] {

@@ -261,7 +261,7 @@ extension LiveModel {
             if change.form == presentation.form { formChanged(change, &commands) }
         case .presence(let change): presentation.presence(change)
         case .progress(let progress): presentation.note(progress)
-        case .assigned, .cancelled: break
+        case .assigned, .cancelled, .proposal: break
         case .forms(let list):
             if list.forms.contains(where: { $0.form == presentation.form }) { cameBack(&commands) }
         case .answered: break

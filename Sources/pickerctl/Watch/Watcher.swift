@@ -166,8 +166,8 @@ final class Watcher {
         case .disconnected:
             if !isLost { session.console.note("connection lost; waiting for the daemon") }
             isLost = true
-        case .answered, .presence, .assigned, .cancelled, .progress, .forms, .goodbye, .greeted,
-            .incompatible, .violation:
+        case .answered, .presence, .assigned, .cancelled, .progress, .proposal, .forms, .goodbye,
+            .greeted, .incompatible, .violation:
             break
         }
     }

@@ -116,6 +116,8 @@ final class SimulatedClient {
             case .notification(.buttonAssigned), .notification(.buttonCancelled),
                 .notification(.buttonProgress):
                 throw Violation("client \(number) handles no buttons and was told \(text)")
+            case .notification(.proposalChanged):
+                throw Violation("nobody has proposed anything and \(number) was told \(text)")
             case .notification(.goodbye): break
             case .unknownNotification(let method): throw Violation("unknown notification \(method)")
             }

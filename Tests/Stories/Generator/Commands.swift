@@ -22,6 +22,7 @@ struct CommandMaker {
         ("form preview", 4),
         ("watch", 8), ("run", 6), ("history", 8), ("explain", 8), ("describe", 8), ("who", 6),
         ("status", 4),
+        ("propose", 12), ("proposals", 4), ("approve", 8), ("refuse", 4), ("withdraw", 4),
         ("backup", 3), ("handle", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
         ("completions", 3), ("doctor", 2), ("help", 2), ("relay", 2),
     ]
@@ -38,8 +39,9 @@ struct CommandMaker {
             "conflicts",
             "who", "open", "form show", "form list":
             return looking(name, form)
+        case "proposals", "approve", "refuse", "withdraw": return proposing(name)
         case "set", "toggle", "next", "previous", "reset", "press", "lease", "undo", "redo",
-            "load", "resolve":
+            "load", "resolve", "propose":
             return editing(name, form)
         case "form apply", "form delete", "form options", "form check", "form preview":
             return forming(name, form)
@@ -115,7 +117,7 @@ struct CommandMaker {
             return StoryCommand(name: name, words: words) { [request] in
                 .init(StoryCommand.status(Self.ask(&$0, $1, [request])))
             }
-        case "set", "resolve": return setting(name, form, message)
+        case "set", "resolve", "propose": return setting(name, form, message)
         default: break
         }
         let kinds: [String: StoryControl.Kind] = [
@@ -141,7 +143,7 @@ struct CommandMaker {
     /// The form is looked up, then all fields are set in one request.
     private static func set(
         _ model: inout StoryModel, _ connection: Int, _ form: String, _ changes: [JSON],
-        message: String?
+        message: String?, isProposed: Bool = false
     ) -> StoryAnswer {
         let found = ask(&model, connection, [look(form)])
         if case .refusal = found { return found }
@@ -156,7 +158,31 @@ struct CommandMaker {
         var request = StoryRequest(
             "state.set", [("form", .string(form)), ("changes", .array(changes))])
         request["message"] = message.map { .string($0) }
+        if isProposed { request["propose"] = true }
         return ask(&model, connection, [request])
+    }
+
+    /// Commands about a proposal, by its name.
+    private mutating func proposing(_ name: String) -> StoryCommand {
+        let one = model.forms.flatMap(\.proposals).randomElement(using: &random.generator)
+        if name == "proposals" {
+            let isEnded = random.chance(50)
+            return StoryCommand(name: name, words: [name] + (isEnded ? ["--ended"] : [])) {
+                let request = StoryRequest("proposal.list", [("ended", .bool(isEnded))])
+                return .init(StoryCommand.status(Self.ask(&$0, $1, [request])))
+            }
+        }
+        let (form, id) = (one?.form ?? "nobody", one?.id ?? 1)
+        let request = StoryRequest(
+            "proposal.\(name)", [("form", .string(form)), ("proposal", .integer(id))])
+        let words = [name, "\(form)/\(id)"] + (name == "approve" ? ["--yes"] : [])
+        return StoryCommand(name: name, words: words) { model, connection in
+            let answer = Self.ask(&model, connection, [request])
+            if case .result(let json) = answer, json["proposal"]?["state"] == "stale" {
+                return .init(75)
+            }
+            return .init(StoryCommand.status(answer))
+        }
     }
 
     private mutating func setting(
@@ -196,7 +222,9 @@ struct CommandMaker {
             guard isResolving else {
                 return .init(
                     StoryCommand.status(
-                        Self.set(&model, connection, formName, changes, message: message)))
+                        Self.set(
+                            &model, connection, formName, changes, message: message,
+                            isProposed: name == "propose")))
             }
             let found = Self.ask(
                 &model, connection,

@@ -97,6 +97,9 @@ struct DefinitionMaker {
             definition.controls[other].binds = control.binds.map(renamed)
             definition.controls[other].sources = control.sources.map(renamed)
             definition.controls[other].shows = control.shows.map(renamed)
+            definition.controls[other].approval?.when = control.approval?.when.map {
+                StoryControl.Condition(field: renamed($0.field), value: $0.value)
+            }
             definition.controls[other].enabledWhen = control.enabledWhen.map {
                 StoryControl.Condition(field: renamed($0.field), value: $0.value)
             }
@@ -115,7 +118,8 @@ struct DefinitionMaker {
     }
 
     private mutating func decorate(_ control: inout StoryControl) {
-        switch random.below(7) {
+        switch random.below(8) {
+        case 7: control.approval = random.chance(40) ? nil : approval()
         case 6: control.needsMessage.toggle()
         case 0: control.isRequired.toggle()
         case 1: control.isDisabled.toggle()
@@ -144,6 +148,10 @@ struct DefinitionMaker {
                 {
                     control.enabledWhen = nil
                 }
+                if control.store == nil || control.kind == .secure { control.approval = nil }
+                if let when = control.approval?.when, result.control(when.field)?.kind != .toggle {
+                    control.approval?.when = nil
+                }
                 if let other = control.binds.flatMap(result.control) {
                     control.kind = other.kind
                     control.takeOptions(of: other)
@@ -170,6 +178,18 @@ struct DefinitionMaker {
         }
         if result.controls.isEmpty { result.controls = [StoryControl("lamp", .toggle)] }
         return result
+    }
+
+    private mutating func approval() -> StoryApproval {
+        var rule = StoryApproval(
+            from: random.pick([["anyone"], ["anyone"], ["owner", "user:alice", "user:bob"]]),
+            count: random.pick([1, 1, 2]))
+        if random.chance(40) {
+            rule.when = StoryControl.Condition(
+                field: random.pick(["lamp", "alarm"]), value: random.chance(70))
+        }
+        if random.chance(60) { rule.breakGlass = random.pick([["anyone"], ["owner"], []]) }
+        return rule
     }
 
     // MARK: - Controls
@@ -239,6 +259,7 @@ struct DefinitionMaker {
             return control
         }
         if random.chance(12) { decorate(&control) }
+        if control.kind != .button, random.chance(10) { control.approval = approval() }
         return control
     }
 }

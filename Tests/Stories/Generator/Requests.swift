@@ -20,6 +20,8 @@ struct RequestMaker {
         ("state.reveal", 8), ("presence.update", 24), ("button.handle", 30),
         ("button.progress", 12),
         ("button.finish", 24), ("button.cancel", 24), ("button.outcome", 24), ("form.list", 6),
+        ("proposal.list", 10), ("proposal.approve", 8), ("proposal.refuse", 4),
+        ("proposal.withdraw", 4),
         ("form.watch", 10), ("form.get", 10),
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
     ]
@@ -27,7 +29,7 @@ struct RequestMaker {
     /// The methods that edit.
     static let edits: Set<String> = [
         "state.set", "state.lease", "form.apply", "form.delete", "form.setOptions", "state.undo",
-        "state.redo",
+        "state.redo", "proposal.approve", "proposal.refuse", "proposal.withdraw",
     ]
 
     /// When leases end.
@@ -53,11 +55,27 @@ struct RequestMaker {
             })
     }
 
+    /// Something that the user may say about a proposal that waits; `nil` if there is none.
+    mutating func voting(by peer: StoryPeer) -> String? {
+        let waiting = model.forms.flatMap(\.proposals).filter { $0.state == "waits" }
+        guard let one = waiting.randomElement(using: &random.generator) else { return nil }
+        if one.user.uid == peer.user.uid { return "proposal.withdraw" }
+        return random.pick(["proposal.approve", "proposal.refuse"])
+    }
+
     /// A request of a method by a connection.
     mutating func request(_ method: String, by peer: StoryPeer) -> StoryRequest {
         var request = make(method, by: peer)
-        if Self.edits.contains(method), request["dryRun"] == nil, random.chance(25) {
+        let mayHaveKey = Self.edits.contains(method) && !method.hasPrefix("proposal.")
+        if mayHaveKey, request["dryRun"] == nil, random.chance(25) {
             request["idempotencyKey"] = .string("key\(random.generator.next() % 1_000_000)")
+        }
+        if ["state.set", "form.apply", "form.setOptions"].contains(method) {
+            if random.chance(60) {
+                request["propose"] = true
+            } else if random.chance(20) {
+                request["breakGlass"] = true
+            }
         }
         if Self.edits.contains(method), random.chance(30) {
             request["message"] = .string(random.pick(Self.messages))
@@ -97,6 +115,7 @@ struct RequestMaker {
         if method.hasPrefix("state.") || method == "presence.update" || method == "form.get"
             || method == "form.delete" || method == "form.setOptions"
             || ["button.handle", "button.cancel", "button.outcome"].contains(method)
+            || method.hasPrefix("proposal.") && (method != "proposal.list" || random.chance(50))
         {
             request["form"] = .string(name)
         }
@@ -136,11 +155,28 @@ struct RequestMaker {
         case "presence.update": present(&request, form)
         case "button.handle", "button.cancel", "button.outcome": button(&request, form)
         case "button.progress", "button.finish": run(&request)
+        case "proposal.list": if random.chance(50) { request["ended"] = true }
+        case "proposal.approve", "proposal.refuse", "proposal.withdraw":
+            vote(&request, peer)
         case "hello": hello(&request)
         case "server.backup": if random.chance(30) { request["backup"] = 99 }
         default: break
         }
         return request
+    }
+
+    private mutating func vote(_ request: inout StoryRequest, _ peer: StoryPeer) {
+        let all = model.forms.flatMap(\.proposals)
+        // Those that the user may say something about, nearly always.
+        let isOwn = request.method == "proposal.withdraw"
+        let fitting = all.filter {
+            $0.state == "waits" && ($0.user.uid == peer.user.uid) == isOwn
+        }
+        let some = fitting.isEmpty || random.chance(10) ? all : fitting
+        let one = some.isEmpty || random.chance(4) ? nil : random.pick(some)
+        if let one { request["form"] = .string(one.form) }
+        request["proposal"] = .integer(one?.id ?? 4_711)
+        if random.chance(30) { request["message"] = "looks good" }
     }
 
     private mutating func hello(_ request: inout StoryRequest) {
@@ -285,7 +321,8 @@ struct RequestMaker {
             return .object(
                 JSONObject([("field", .string(random.pick(buttons).id)), ("press", true)]))
         }
-        let id = field(form)
+        let guarded = form?.definition.controls.filter { $0.approval != nil } ?? []
+        let id = guarded.isEmpty || random.chance(60) ? field(form) : random.pick(guarded).id
         var change = JSONObject([("field", .string(id))])
         let control = form?.definition.control(id) ?? StoryControl(id, .toggle)
         action(of: control, into: &change)

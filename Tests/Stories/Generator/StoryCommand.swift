@@ -51,7 +51,7 @@ extension StoryCommand {
         case "notFound": 66
         case "invalidValue", "disabled": 65
         case "conflict", "limit": 75
-        case "forbidden": 77
+        case "forbidden", "approvalNeeded": 77
         // An edit without a message that it needs, or a definition that is not valid.
         case "invalidParams": refusal.field == nil ? 65 : 64
         default: 70

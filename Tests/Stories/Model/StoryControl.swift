@@ -50,6 +50,8 @@ struct StoryControl: Equatable {
     /// Whether it is changed only with a message.
     var needsMessage = false
     var enabledWhen: Condition?
+    /// Who must agree before it changes.
+    var approval: StoryApproval?
     /// The users who may write; `nil`: those of the form.
     var writers: [String]?
     var binds: String?
@@ -181,6 +183,8 @@ struct StoryControl: Equatable {
         object["enabledWhen"] = enabledWhen.map {
             .object(JSONObject([($0.field, .bool($0.value))]))
         }
+        object["approval"] = approval?.json
+        object["breakGlass"] = approval?.breakGlass.map { .array($0.map { .string($0) }) }
         object["access"] = writers.map {
             .object(JSONObject([("write", .array($0.map { .string($0) }))]))
         }
@@ -278,6 +282,12 @@ struct StoryDefinition: Equatable {
                 guard let root = self.control(other), root.kind == control.kind,
                     control.enabledOptions.allSatisfy(root.enabledOptions.contains)
                 else { return false }
+            }
+            if control.approval != nil, control.store == nil || control.kind == .secure {
+                return false
+            }
+            if let when = control.approval?.when, self.control(when.field)?.kind != .toggle {
+                return false
             }
             let references = control.sources + control.shows + [control.enabledWhen?.field ?? ""]
             return references.allSatisfy { $0.isEmpty || self.control($0) != nil }

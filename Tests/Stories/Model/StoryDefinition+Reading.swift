@@ -62,6 +62,16 @@ extension StoryControl {
             enabledWhen = Condition(
                 field: condition.name, value: condition.value.boolValue ?? false)
         }
+        if let rule = json["approval"] {
+            approval = StoryApproval(
+                from: rule["from"]?.arrayValue?.compactMap(\.stringValue) ?? [],
+                count: Int(rule["count"]?.integerValue ?? 1),
+                breakGlass: json["breakGlass"]?.arrayValue?.compactMap(\.stringValue))
+            if let condition = rule["when"]?.objectValue?.members.first {
+                approval?.when = Condition(
+                    field: condition.name, value: condition.value.boolValue ?? false)
+            }
+        }
         writers = json["access"]?["write"]?.arrayValue?.compactMap(\.stringValue)
         binds = json["binds"]?.stringValue
         sources = json["sources"]?.arrayValue?.compactMap(\.stringValue) ?? []

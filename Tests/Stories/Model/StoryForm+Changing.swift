@@ -103,7 +103,7 @@ extension StoryForm {
     /// Replaces the definition.
     mutating func redefine(
         _ new: StoryDefinition, applied: StoryDefinition, kind: String, by author: StoryAuthor,
-        message: JSON?
+        message: JSON?, approval: [(String, JSON)] = []
     ) {
         let before = self
         let isCreation = revision == 0
@@ -163,7 +163,7 @@ extension StoryForm {
         revisions.append(
             Revision(
                 number: revision, notice: notice, touched: nil,
-                entry: entry(kind, author, entries, message), writes: writes))
+                entry: entry(kind, author, entries, message, approval), writes: writes))
     }
 
     private func change(_ id: String, _ reading: Reading, was: JSON?) -> JSON {
@@ -174,13 +174,15 @@ extension StoryForm {
     }
 
     private func entry(
-        _ kind: String, _ author: StoryAuthor, _ changes: [JSON], _ message: JSON?
+        _ kind: String, _ author: StoryAuthor, _ changes: [JSON], _ message: JSON?,
+        _ approval: [(String, JSON)] = []
     ) -> JSON {
         var object = JSONObject([
             ("revision", .integer(revision)), ("by", author.json), ("kind", .string(kind)),
             ("changes", .array(changes)),
         ])
         object["message"] = message
+        for (name, value) in approval { object[name] = value }
         return .object(object)
     }
 
@@ -206,7 +208,7 @@ extension StoryForm {
     /// Applies a transaction. Returns the fields of the answer.
     mutating func take(
         _ transaction: StoryTransaction, kind: StoryJournal.Kind, session: String?,
-        message: JSON?
+        message: JSON?, approval: [(String, JSON)] = []
     ) -> JSON {
         let told: [String]
         var notified: [String: Reading] = [:]
@@ -247,7 +249,8 @@ extension StoryForm {
             revisions.append(
                 Revision(
                     number: revision, notice: notice, touched: Set(order),
-                    entry: entry(kind.rawValue, transaction.author, entries, message),
+                    entry: entry(
+                        kind.rawValue, transaction.author, entries, message, approval),
                     writes: writes, conflicts: conflicts))
             let owner = StoryOwner(uid: transaction.author.uid, session: session)
             journal.append(

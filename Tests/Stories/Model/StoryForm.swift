@@ -88,6 +88,8 @@ struct StoryForm {
     /// What handlers said of each run.
     var progress: [Int: [JSON]] = [:]
     var journal = StoryJournal()
+    /// In the order of their numbers.
+    var proposals: [StoryProposal] = []
     /// The name of its log of revisions, once an answer contained it.
     var log: String?
     /// A name that was learned while the store failed: from before or after the failed commit.

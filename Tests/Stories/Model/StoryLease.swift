@@ -226,6 +226,7 @@ extension StoryModel {
                 transaction.noteLeases(control, form.contents[control.id] ?? .nothing)
             }
         }
+        if request["end"] == nil { try requireApproval(transaction, form) }
         return finish(
             transaction, place, request["end"] == nil ? .lease : .ended, peer, said: StoryWrites(),
             skipped: nil, message: request["message"])

@@ -12,6 +12,9 @@ extension StoryModel {
             row["fields"] = .integer(form.definition.controls.count)
             row["subscribers"] = .integer(
                 peers.values.count { $0.subscriptions[form.serial] != nil })
+            row["proposals"] = form.waitingProposals.map {
+                .integer($0.arrayValue?.count ?? 0)
+            }
             return JSON.object(row)
         }
         return .object(JSONObject([("forms", .array(rows))]))
@@ -55,8 +58,26 @@ extension StoryModel {
             }
             let new = form.keepingOptions(file)
             let plan = form.migration(to: new)
+            let guards = guardsMet(by: new, applied: file, place)
+            if !guards.isEmpty, !isDryRun, request["propose"] != nil {
+                return try propose(
+                    .definition(json), guards, place, peer, request["message"])
+            }
+            var approval: [(String, JSON)] = []
+            if !guards.isEmpty {
+                if isDryRun {
+                    guard request["propose"] != nil || request["breakGlass"] != nil else {
+                        throw StoryRefusal("approvalNeeded", form: name, field: guards[0])
+                    }
+                } else if try mayBreakGlass(guards, request, place, peer) {
+                    approval = [("breakGlass", true)]
+                }
+            }
             if !isDryRun {
-                redefine(place, new, applied: file, "apply", peer.author, request["message"])
+                redefine(
+                    place, new, applied: file, "apply", peer.author, request["message"],
+                    approval: approval)
+                if !approval.isEmpty { endProposals(on: Set(guards), place) }
             }
             let result = applied(isDryRun ? form : forms[place], plan, isCreated: false)
             if !isDryRun { adoptRuns(place, before: form) }
@@ -108,8 +129,16 @@ extension StoryModel {
         let plan = form.migration(to: new)
         let isNew = new.json != form.definition.json
         if isNew {
+            let guards = guardsMet(by: new, applied: form.applied, place)
+            if !guards.isEmpty, request["propose"] != nil {
+                return try propose(
+                    .options(id, options), guards, place, peer, request["message"])
+            }
+            let isBroken = try !guards.isEmpty && mayBreakGlass(guards, request, place, peer)
             redefine(
-                place, new, applied: form.applied, "options", peer.author, request["message"])
+                place, new, applied: form.applied, "options", peer.author, request["message"],
+                approval: isBroken ? [("breakGlass", true)] : [])
+            if isBroken { endProposals(on: Set(guards), place) }
         }
         let result = applied(forms[place], plan, isCreated: false)
         if isNew { adoptRuns(place, before: form) }
@@ -119,6 +148,9 @@ extension StoryModel {
     mutating func delete(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
         let place = try find(request)
         try require("admin", place, peer.user)
+        if let first = forms[place].definition.controls.first(where: { $0.approval != nil }) {
+            throw StoryRefusal("approvalNeeded", form: forms[place].name, field: first.id)
+        }
         let form = forms.remove(at: place)
         let notice = form.deletion(at: form.revision + 1, request["message"])
         for connection in Array(peers.keys) {
@@ -134,12 +166,12 @@ extension StoryModel {
         return Outcome(answer: .result(.object(JSONObject())))
     }
 
-    private mutating func redefine(
+    mutating func redefine(
         _ place: Int, _ new: StoryDefinition, applied: StoryDefinition, _ kind: String,
-        _ author: StoryAuthor, _ message: JSON?
+        _ author: StoryAuthor, _ message: JSON?, approval: [(String, JSON)] = []
     ) {
         forms[place].redefine(
-            new, applied: applied, kind: kind, by: author, message: message)
+            new, applied: applied, kind: kind, by: author, message: message, approval: approval)
         let form = forms[place]
         publish(place)
         for (connection, peer) in peers {
@@ -221,6 +253,7 @@ extension StoryModel {
             ("resumed", .bool(resumed)),
         ])
         if !resumed { result["fields"] = form.fields(matching(globs, form)) }
+        result["proposals"] = form.waitingProposals
         return Outcome(
             answer: .result(.object(result)), token: shown(form), log: form.serial)
     }

@@ -77,8 +77,67 @@ extension StoryModel {
         try requireCurrent(more, seen, form)
         try requireEnabled(transaction, form)
         let said = try self.said(request, changes, form)
-        return finish(
-            transaction, place, .set, peer, said: said, skipped: nil, message: request["message"])
+        let guards = form.guardsMet(by: transaction)
+        if !guards.isEmpty, request["propose"] != nil {
+            return try propose(transaction, guards, place, peer, request, seen)
+        }
+        let isBroken = try !guards.isEmpty && mayBreakGlass(guards, request, place, peer)
+        let outcome = finish(
+            transaction, place, .set, peer, said: said, skipped: nil, message: request["message"],
+            approval: isBroken ? [("breakGlass", true)] : [])
+        if isBroken { endProposals(on: transaction.written.union(guards), place) }
+        return outcome
+    }
+
+    private mutating func propose(
+        _ transaction: StoryTransaction, _ guards: [String], _ place: Int, _ peer: StoryPeer,
+        _ request: StoryRequest, _ seen: StorySight
+    ) throws -> Outcome {
+        let form = forms[place]
+        let written = form.definition.controls.filter { transaction.written.contains($0.id) }
+        if let secret = written.first(where: { $0.kind == .secure }) {
+            throw StoryRefusal("invalidParams", form: form.name, field: secret.id)
+        }
+        let deciding = form.deciding(guards).filter { !form.isButton($0) }
+        try requireCurrent(deciding, seen, form)
+        for change in request["changes"]?.arrayValue ?? [] {
+            let id = change["field"]?.stringValue ?? ""
+            if form.isButton(id) { continue }
+            try requireCurrent(
+                [id], try change["context"].map { try sight($0, form, peer) } ?? seen, form)
+        }
+        func presses(_ form: StoryForm, _ id: String) -> Int {
+            Int(form.stored(id).value["presses"]?.integerValue ?? 0)
+        }
+        let changes = written.map {
+            control -> (field: String, action: (String, JSON), was: JSON?) in
+            let id = control.id
+            if control.kind == .button {
+                let count = presses(transaction.form, id) - presses(form, id)
+                return (id, ("press", .integer(count)), nil)
+            }
+            let isSet = transaction.form.stored(id).isSet
+            return (
+                id, isSet ? ("value", transaction.form.shown(id).value) : ("reset", true),
+                form.shown(id).value
+            )
+        }
+        let watched = form.definition.controls.map(\.id).filter { id in
+            !form.isButton(id) && (transaction.written.contains(id) || deciding.contains(id))
+        }
+        let lease = transaction.lease?.text.map {
+            JSON.object(JSONObject([("until", .string($0))]))
+        }
+        return try propose(
+            .values(changes, lease: lease), guards, place, peer, request["message"],
+            named: form.definition.controls.map(\.id).filter(transaction.named.contains),
+            watched: watched)
+    }
+
+    /// Refuses what changes a guarded field.
+    func requireApproval(_ transaction: StoryTransaction, _ form: StoryForm) throws {
+        guard let first = form.guardsMet(by: transaction).first else { return }
+        throw StoryRefusal("approvalNeeded", form: form.name, field: first)
     }
 
     private func requireCurrent(
@@ -115,11 +174,12 @@ extension StoryModel {
 
     mutating func finish(
         _ transaction: StoryTransaction, _ place: Int, _ kind: StoryJournal.Kind,
-        _ peer: StoryPeer, said: StoryWrites, skipped: [String]?, message: JSON?
+        _ peer: StoryPeer, said: StoryWrites, skipped: [String]?, message: JSON?,
+        approval: [(String, JSON)] = []
     ) -> Outcome {
         let serial = forms[place].serial
         let fields = forms[place].take(
-            transaction, kind: kind, session: peer.session, message: message)
+            transaction, kind: kind, session: peer.session, message: message, approval: approval)
         var writes = said
         for write in transaction.newWrites {
             writes.insert(write)
@@ -173,6 +233,7 @@ extension StoryModel {
             throw StoryRefusal("conflict", form: form.name, field: first)
         }
         try requireEnabled(transaction, form)
+        try requireApproval(transaction, form)
         forms[place].journal.consume(entry)
         transaction.keep(forms[place].journal)
         return finish(

@@ -107,6 +107,10 @@ struct StoryModel {
     var tokens: [Int: [String: Int]] = [:]
     var epochs = StoryEpochs()
     var store = StoryStore()
+    /// The number of the newest proposal.
+    var proposalNumber = 0
+    /// All that subscribers may be told of proposals.
+    var told: [JSON] = []
     /// The states after each edit, where they are recorded.
     var trail: [StoryModel]?
     private var nextSerial = 1
@@ -248,6 +252,9 @@ struct StoryModel {
         case "button.finish": return try finish(request, peer)
         case "button.cancel": return try cancelRun(request, peer)
         case "button.outcome": return try outcome(request, peer)
+        case "proposal.list": return try proposals(request, peer)
+        case "proposal.approve", "proposal.refuse", "proposal.withdraw":
+            return try vote(request, peer)
         case "server.status": return status()
         case "server.backup": return try backup(request, peer)
         default: throw StoryRefusal("methodNotFound")

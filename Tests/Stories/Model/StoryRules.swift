@@ -10,13 +10,21 @@ enum StoryRules {
         "form.list": ([], []),
         "form.watch": ([], []),
         "form.get": (["form"], []),
-        "form.apply": (["definition"], ["dryRun", "ifVersion", "idempotencyKey", "message"]),
-        "form.setOptions": (["form", "field", "options"], ["idempotencyKey", "message"]),
+        "form.apply": (
+            ["definition"],
+            ["dryRun", "ifVersion", "propose", "breakGlass", "idempotencyKey", "message"]
+        ),
+        "form.setOptions": (
+            ["form", "field", "options"], ["propose", "breakGlass", "idempotencyKey", "message"]
+        ),
         "form.delete": (["form"], ["idempotencyKey", "message"]),
         "state.get": (["form"], ["fields"]),
         "state.set": (
             ["form", "changes"],
-            ["context", "require", "requireFields", "lease", "idempotencyKey", "message"]
+            [
+                "context", "require", "requireFields", "lease", "propose", "breakGlass",
+                "idempotencyKey", "message",
+            ]
         ),
         "state.lease": (
             ["form", "field"], ["until", "keep", "end", "resume", "idempotencyKey", "message"]
@@ -34,6 +42,10 @@ enum StoryRules {
         "button.finish": (["press", "ticket", "outcome"], ["text", "status"]),
         "button.cancel": (["form", "field", "press"], []),
         "button.outcome": (["form", "press"], []),
+        "proposal.list": ([], ["form", "ended"]),
+        "proposal.approve": (["form", "proposal"], ["message"]),
+        "proposal.refuse": (["form", "proposal"], ["message"]),
+        "proposal.withdraw": (["form", "proposal"], ["message"]),
         "server.status": ([], []),
         "server.backup": ([], ["backup", "offset"]),
     ]
@@ -64,6 +76,7 @@ enum StoryRules {
         if request.method == "button.progress", request["fraction"] == nil, request["text"] == nil {
             return invalid
         }
+        if request["propose"] != nil, request["breakGlass"] != nil { return invalid }
         if let message = request["message"] {
             guard let text = message.stringValue, isMessage(text) else { return invalid }
         }

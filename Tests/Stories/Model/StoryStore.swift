@@ -183,9 +183,9 @@ extension StoryModel {
         }
     }
 
-    /// Whether a store with this state has the forms and keys of the other one.
+    /// Whether a store with this state has the forms, proposals and keys of the other one.
     func isDurably(_ other: StoryModel) -> Bool {
-        marks == other.marks && keys.count == other.keys.count
+        marks == other.marks && keys.count == other.keys.count && told.count == other.told.count
     }
 
     /// The same after a commit failed. Every form has a new log, because the contents of the store

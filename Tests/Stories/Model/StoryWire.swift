@@ -26,6 +26,18 @@ enum StoryWire {
                         uniqueName: "lease", normal(.object(lease), isAnonymous: isAnonymous))
                     continue
                 }
+                // Why a proposal ended is said in words, and when it expires depends on the clock.
+                if member.name == "why" || member.name == "until" && object["votes"] != nil {
+                    continue
+                }
+                if member.name == "proposals", let list = member.value.arrayValue {
+                    let sorted = list.sorted {
+                        ($0["id"]?.integerValue ?? 0) < ($1["id"]?.integerValue ?? 0)
+                    }
+                    result.append(
+                        uniqueName: "proposals", normal(.array(sorted), isAnonymous: isAnonymous))
+                    continue
+                }
                 let isNumber = isAnonymous && member.name == "connection"
                 result.append(
                     uniqueName: member.name,

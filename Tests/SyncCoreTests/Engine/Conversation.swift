@@ -4,7 +4,7 @@ import Testing
 
 /// A conversation of several clients with an engine, as a table of lines.
 ///
-///     connect NAME [uid=N] [user=NAME] [gid=N]     NAME is any word; `root` is uid 0
+///     connect NAME [uid=N] [user=NAME] [gid=N] [login=N]     NAME is any word; `root` is uid 0
 ///     NAME> METHOD {params}                        a request; ids count up
 ///     NAME> METHOD {params} !                      the same without waiting for anything to happen
 ///     NAME>> TEXT                                  a frame as it is
@@ -223,16 +223,18 @@ struct Conversation {
         var uid: UInt32 = name == "root" ? 0 : 1000 + UInt32(order.count)
         var user = name
         var groups: [UInt32] = []
+        var login: UInt32?
         for word in words.dropFirst(2) {
             let parts = word.split(separator: "=").map(String.init)
             switch parts[0] {
             case "uid": uid = UInt32(parts[1]) ?? 0
             case "user": user = parts[1]
+            case "login": login = UInt32(parts[1])
             default: groups.append(UInt32(parts[1]) ?? 0)
             }
         }
         collect()
-        clients[name] = host.connect(uid: uid, user: user, groups: groups)
+        clients[name] = host.connect(uid: uid, user: user, groups: groups, loginUID: login)
         if !order.contains(name) { order.append(name) }
         host.settle()
     }

@@ -71,6 +71,10 @@ struct RequestTests {
                 press: "3f9a.1:7", ticket: "1-2-3", outcome: .failed, text: "no disk", status: -1)),
         .buttonCancel(ButtonCancel(form: "a", field: "b", press: "3f9a.1:7")),
         .buttonOutcome(ButtonOutcome(form: "a", press: "3f9a.1:7")),
+        .proposalList(ProposalList()), .proposalList(ProposalList(form: "a", ended: true)),
+        .proposalApprove(ProposalVote(form: "a", proposal: 12)),
+        .proposalRefuse(ProposalVote(form: "a", proposal: 12, message: "not now")),
+        .proposalWithdraw(ProposalVote(form: "a", proposal: 1)),
         .presenceUpdate(PresenceUpdate(form: "a", focus: nil)),
         .presenceUpdate(
             PresenceUpdate(form: "a", focus: "b", draft: .number(DecimalNumber("0.5")!))),

@@ -11,6 +11,8 @@ struct FormRegistry {
     private var byName = NameTable<LiveForm>()
     /// The key of the next form. The key of a form is never used again.
     private(set) var nextKey: FormKey = 1
+    /// The newest number that a proposal got. It is never used again.
+    private var proposalNumber: Int64 = 0
     /// Changed definitions, for those who watch the list of forms.
     var catalog = Catalog()
     /// Whether a form has or had a secure control.
@@ -28,6 +30,25 @@ struct FormRegistry {
     func look(up key: FormKey) -> LiveForm? {
         let place = inOrder.partitionIndex { !($0.key < key) }
         return place < inOrder.count && inOrder[place].key == key ? inOrder[place] : nil
+    }
+
+    /// A number for a proposal.
+    mutating func newProposalNumber() -> Int64 {
+        proposalNumber += 1
+        return proposalNumber
+    }
+
+    /// The newest number of a proposal as a row, which belongs to no form; none before the first.
+    var proposalNumberRow: OngoingRow? {
+        guard proposalNumber > 0 else { return nil }
+        return OngoingRow(
+            form: 0, name: Proposal.numberName, state: Array(String(proposalNumber).utf8))
+    }
+
+    /// Proposals have had the numbers up to that in a row.
+    mutating func noteProposalNumber(_ row: OngoingRow) {
+        let text = String(decoding: row.state, as: UTF8.self)
+        proposalNumber = max(proposalNumber, Int64(text) ?? 0)
     }
 
     /// Inserts a form. An older form of the same name loses the name.

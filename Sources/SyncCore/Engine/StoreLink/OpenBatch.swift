@@ -16,12 +16,14 @@ struct OpenBatch {
         case deleted(LiveForm, listing: Listing)
         /// One connection is told what the batch has made durable.
         case told(LiveForm, ConnectionID, frame: [UInt8])
+        /// A proposal has changed.
+        case proposal(LiveForm, Int64)
 
         /// The form of the event.
         var form: LiveForm {
             switch self {
             case .revision(let form, _, _, _), .redefined(let form, _, _), .created(let form, _),
-                .deleted(let form, _), .told(let form, _, _):
+                .deleted(let form, _), .told(let form, _, _), .proposal(let form, _):
                 form
             }
         }

@@ -15,6 +15,7 @@ from ._bound import AsyncBound
 from ._client import AsyncClient
 from ._edits import Edit
 from ._errors import (
+    ApprovalNeeded,
     Busy,
     ClientClosed,
     Conflict,
@@ -50,6 +51,7 @@ from ._results import (
     Lease,
     PastChange,
     Press,
+    Proposal,
     Sibling,
     Since,
     Snapshot,
@@ -62,11 +64,11 @@ from ._watch import AsyncWatch
 __version__ = "0.1.0"
 
 __all__ = [
-    "JSON", "Applied", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncRun", "AsyncWatch", "Author",
+    "JSON", "Applied", "ApprovalNeeded", "AsyncBound", "AsyncClient", "AsyncForm", "AsyncRun", "AsyncWatch", "Author",
     "Bound", "Busy", "Change", "Client", "ClientClosed", "Committed", "Conflict",
     "ConnectionFailed", "ConversionFailed", "DaemonError", "Disabled", "Edit", "Explanation", "Field",
     "Forbidden", "Form", "FormSummary", "HistoryEntry", "InvalidParams", "InvalidValue", "Lease", "LimitReached",
     "NotFound", "OtherReplica", "OutcomeUnknown", "PastChange", "PickerSyncError", "Press",
-    "ProtocolViolation", "Run", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
+    "Proposal", "ProtocolViolation", "Run", "Sibling", "Since", "Snapshot", "TimedOut", "Unavailable",
     "UnsupportedProtocol", "UntrustedDaemon", "Update", "Watch", "connect",
 ]

@@ -124,6 +124,11 @@ class Forbidden(DaemonError):
     """This user may not."""
 
 
+class ApprovalNeeded(DaemonError):
+    """Others must agree to this change: `data["approval"]` says who, by field. `form.propose` asks
+    them."""
+
+
 class LimitReached(DaemonError):
     """A limit of the daemon, of this user or of the size of a request."""
 
@@ -152,7 +157,7 @@ _KINDS: dict[str, type[DaemonError]] = {
     "notFound": NotFound, "invalidValue": InvalidValue, "conflict": Conflict,
     "forbidden": Forbidden, "limit": LimitReached, "frameTooLarge": LimitReached,
     "disabled": Disabled, "unavailable": Unavailable, "unsupportedProtocol": UnsupportedProtocol,
-    "invalidParams": InvalidParams, "busy": Busy,
+    "invalidParams": InvalidParams, "busy": Busy, "approvalNeeded": ApprovalNeeded,
 }
 
 

@@ -14,7 +14,8 @@ from ._edits import Edit
 from ._errors import ConversionFailed, NotFound, ProtocolViolation, TimedOut
 from ._handlers import Handlers, OnChange, OnPress, is_glob
 from ._results import (
-    JSON, Applied, Committed, Explanation, Field, HistoryEntry, Since, Snapshot, Update, follow, member,
+    JSON, Applied, Committed, Explanation, Field, HistoryEntry, Proposal, Since, Snapshot, Update,
+    follow, member,
     objects,
 )
 from ._runs import AsyncRun, Handling
@@ -95,16 +96,52 @@ class AsyncForm:
         self, edit: Edit, *, context: Optional[str] = None, require_current: bool = False,
         require_fields: Optional[Iterable[str]] = None, key: Optional[str] = None,
         message: Optional[str] = None, lease: Optional[Mapping[str, Any]] = None,
+        break_glass: bool = False,
     ) -> Committed:
         """Makes a transaction. The daemon keeps `key` for a day: the same key and edit again give
         the first answer, whatever process asks. `message` says why, in one line that all readers
         see. With `lease`, {"seconds": 3600} or {"until": RFC 3339 in UTC}, the values end by
-        themselves."""
+        themselves. `break_glass` changes guarded fields without approval; it needs a message."""
         return await self._ask(
             "state.set", Committed.read, changes=edit.changes, context=context,
             require="current" if require_current else None,
             requireFields=None if require_fields is None else list(require_fields),
-            lease=None if lease is None else dict(lease), message=message, idempotencyKey=key)
+            lease=None if lease is None else dict(lease), message=message, idempotencyKey=key,
+            breakGlass=break_glass or None)
+
+    async def propose(
+        self, edit: Union[Edit, Mapping[str, Any]], *, message: Optional[str] = None,
+        context: Optional[str] = None, lease: Optional[Mapping[str, Any]] = None,
+    ) -> Union[Proposal, Committed]:
+        """Proposes a transaction that needs the approval of others. What nobody guards is made at
+        once, and is `Committed`."""
+        changes = (edit if isinstance(edit, Edit) else Edit().set_all(edit)).changes
+        return await self._ask(
+            "state.set", _proposed, changes=changes, context=context, propose=True,
+            lease=None if lease is None else dict(lease), message=message)
+
+    async def proposals(self, *, ended: bool = False) -> list[Proposal]:
+        """The proposals that wait, oldest first, or those that have ended in the last days, newest
+        first."""
+        return await self._ask(
+            "proposal.list", lambda got: [Proposal.read(one) for one in objects(got, "proposals")],
+            ended=ended or None)
+
+    async def approve(self, proposal: int, *, message: Optional[str] = None) -> Proposal:
+        """Approves a proposal of somebody else. The last vote that is needed applies it; one that
+        is `stale` has ended, because what it was based on has changed."""
+        return await self._ask(
+            "proposal.approve", Proposal.of_answer, proposal=proposal, message=message)
+
+    async def refuse(self, proposal: int, *, message: Optional[str] = None) -> Proposal:
+        """Refuses a proposal of somebody else, which ends it."""
+        return await self._ask(
+            "proposal.refuse", Proposal.of_answer, proposal=proposal, message=message)
+
+    async def withdraw(self, proposal: int, *, message: Optional[str] = None) -> Proposal:
+        """Takes back a proposal of this user."""
+        return await self._ask(
+            "proposal.withdraw", Proposal.of_answer, proposal=proposal, message=message)
 
     async def lease(
         self, field: str, *, seconds: Optional[int] = None, until: Optional[str] = None,
@@ -352,6 +389,10 @@ async def _finished(result: Any) -> None:
 
 def _history_page(got: Mapping[str, Any]) -> tuple[list[HistoryEntry], bool]:
     return [HistoryEntry.read(one) for one in objects(got, "entries")], member(got, "more", bool)
+
+
+def _proposed(got: Mapping[str, Any]) -> Union[Proposal, Committed]:
+    return Proposal.of_answer(got) if "proposal" in got else Committed.read(got)
 
 
 def _equals(wanted: Mapping[str, Any]) -> Callable[[Mapping[str, JSON]], bool]:

@@ -136,6 +136,46 @@ class Field:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """A change that waits for the approval of others, or what became of it."""
+
+    id: int
+    form: str
+    #: waits, applied, refused, withdrawn, expired or stale.
+    state: str
+    by: Optional[Author]
+    #: RFC 3339, in UTC.
+    at: Optional[str]
+    #: When it expires.
+    until: Optional[str]
+    message: Optional[str]
+    #: The values that it would set, as in the protocol; empty where it changes the definition.
+    changes: tuple[Mapping[str, Any], ...]
+    #: The guarded fields whose approval it asks for.
+    fields: tuple[str, ...]
+    #: How many approvals are missing.
+    needs: int
+    votes: tuple[Mapping[str, Any], ...]
+    #: How it ended: `at`, and `by`, `message`, `revision` and `why` where they are known.
+    ended: Optional[Mapping[str, Any]] = None
+
+    @classmethod
+    def read(cls, json: Mapping[str, Any]) -> Proposal:
+        return cls(
+            id=member(json, "id", int), form=member(json, "form", str),
+            state=member(json, "state", str), by=_author(json), at=optional(json, "at", str),
+            until=optional(json, "until", str), message=optional(json, "message", str),
+            changes=tuple(objects(json, "changes")), fields=_names(json, "fields"),
+            needs=member(json, "needs", int), votes=tuple(objects(json, "votes")),
+            ended=optional(json, "ended", dict))
+
+    @classmethod
+    def of_answer(cls, json: Mapping[str, Any]) -> Proposal:
+        """The proposal of an answer that has one."""
+        return cls.read(member(json, "proposal", dict))
+
+
+@dataclass(frozen=True)
 class Change:
     """A field that changed: what it is now, and what it was."""
 

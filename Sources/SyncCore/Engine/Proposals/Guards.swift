@@ -1,0 +1,105 @@
+// Which guarded controls a change asks for approval of (FORM.md, Two pairs of eyes): pure functions
+// of the values before and after it.
+//
+// A change is judged as a whole, after all its parts, so that no order of them goes round a guard.
+
+extension FormDefinition {
+    /// The guarded controls that a change of this control may ask for approval of: itself, those
+    /// that it shows or writes, and those whose `when` refers to it.
+    func guards(concerning control: Int) -> [Int] {
+        let touched = withDependents(Few(targets[control].sortedDistinct()))
+        return guards.filter { isWatched($0, touched) || touched.contains(sorted: $0) }
+    }
+
+    /// Whether a change of these controls can make the `when` of a guard true.
+    fileprivate func isWatched(_ index: Int, _ touched: Few<Int>) -> Bool {
+        guard let rule = controls[index].approval, let when = rule.when else { return false }
+        return when.asksForCompletion || rule.references.contains { touched.contains(sorted: $0) }
+    }
+
+    /// The controls that decide whether these guards apply, ascending and without buttons, whose
+    /// presses nobody takes back.
+    func controlsDeciding(_ guards: [Int]) -> [Int] {
+        let rules = guards.compactMap { controls[$0].approval }
+        var found = Set(rules.lazy.flatMap(\.references))
+        if rules.contains(where: { $0.when?.asksForCompletion ?? false }) {
+            found.formUnion(required)
+        }
+        return found.filter { types[$0] != .button }.sorted()
+    }
+}
+
+extension Transaction {
+    /// The guarded controls that these changes ask for approval of, ascending.
+    func guardsMet() -> [Int] {
+        if definition.guards.isEmpty || isIdle { return [] }
+        var changed = Array(written.indexes)
+        changed += leased
+        let touched = definition.withDependents(Few(changed.sortedDistinct()))
+        let (state, contents) = (form.working, contents)
+        let before = ConditionEvaluator(definition) { state.value($0) }
+        let after = ConditionEvaluator(definition) { contents.value($0) }
+        return definition.guards.filter { index in
+            guard let rule = definition.controls[index].approval else { return false }
+            let isChanged =
+                touched.contains(sorted: index)
+                && state.cells[index].content.differs(from: contents[index], index, definition)
+            guard isChanged || definition.isWatched(index, touched) else { return false }
+            guard rule.when.map(after.holds) ?? true else { return false }
+            return isChanged || !(rule.when.map(before.holds) ?? true)
+        }
+    }
+}
+
+extension CellContent {
+    /// Whether what is stored differs from a later content, in values and not only in who wrote
+    /// them: the value, concurrent values beside it, or that the value lasts longer.
+    fileprivate func differs(
+        from later: CellContent, _ index: Int, _ definition: FormDefinition
+    ) -> Bool {
+        if value != later.value || isSet != later.isSet || lasts(shorterThan: later) {
+            return true
+        }
+        guard mayHaveSiblings || later.mayHaveSiblings else { return false }
+        func values(_ content: CellContent) -> Set<JSON> {
+            Set(content.siblings(index, of: definition, listedOnly: false).map(\.value))
+        }
+        return values(self) != values(later)
+    }
+
+    private func lasts(shorterThan later: CellContent) -> Bool {
+        guard let end = leases?.top.end else { return false }
+        guard let next = later.leases?.top.end else { return true }
+        if end == next { return false }
+        guard let old = end.shown, let new = next.shown else { return true }
+        return new > old
+    }
+}
+
+extension FormState {
+    /// The guarded controls that another definition asks for approval of, ascending: their guard is
+    /// gone or another one, or their value, or a value in their `when`, is another one.
+    func guardsMet(by next: FormState, _ plan: FormMigration) -> [Int] {
+        let before = ConditionEvaluator(definition) { self.value($0) }
+        let after = ConditionEvaluator(next.definition) { next.value($0) }
+        var successors: [Int: Int] = [:]
+        for (index, origin) in plan.origins.enumerated() {
+            switch origin {
+            case .carries(let source), .restarts(let source): successors[source] = index
+            case .new: break
+            }
+        }
+        return definition.guards.filter { index in
+            guard let rule = definition.controls[index].approval,
+                let successor = successors[index],
+                let kept = next.definition.controls[successor].approval, kept.isSame(as: rule)
+            else { return true }
+            let held = rule.when.map(before.holds) ?? true
+            let holds = kept.when.map(after.holds) ?? true
+            let isSame =
+                shown(index) == next.shown(successor)
+                && cells[index].isSet == next.cells[successor].isSet
+            return isSame ? holds && !held : holds || held
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// A change that waits for the approval of others.
+//
+//     propose ──▶ waits ──the last vote──▶ applied
+//                  │ │
+//                  │ ├──refuse, by one of those who may approve──▶ refused
+//                  │ ├──withdraw, by the proposer──▶ withdrawn
+//                  │ ├──its time is over──▶ expired
+//                  │ └──a vote finds that what it was based on has changed,
+//                  │    or somebody breaks the glass──▶ stale
+//                  └──a vote that is not the last──▶ waits
+//
+// Each transition is in one commit; `applied` in that of the revision. A state without an arrow out
+// of it is final. The machine reads no clock and knows no form: who may vote, and what a vote
+// finds, are parameters. A proposal that has ended is kept for some days, the newest of a form.
+
+/// A proposal as the daemon keeps it.
+struct Proposal: Sendable {
+    /// The kind of the rows in `Ongoing`, and of the deadlines.
+    static let kind = "proposal"
+    /// The name of the row with the newest number that was given to a proposal. It belongs to no
+    /// form, because numbers are never used again.
+    static let numberName = OngoingName(kind: kind, id: "")
+
+    /// The proposal as readers see it.
+    private(set) var wire: FormProposal
+    /// Who proposed it, as the kernel said.
+    let proposer: Person
+    /// The proposer's session, for undo.
+    let session: String?
+    /// When it expires, on the steady clock (milliseconds).
+    let until: Int64
+    /// The newest revision that the proposer had seen of what it is based on.
+    let basis: UInt64
+    /// The version of the definition that the proposer had seen, if it changes the definition.
+    let version: UInt64?
+    /// The controls that the request named; their access and conditions are judged.
+    let named: [String]
+    /// The controls that must be as they were.
+    let watched: [String]
+    /// Who has approved it, in the order of the votes.
+    private(set) var voters: [Person] = []
+
+    /// A proposal that waits.
+    init(
+        _ wire: FormProposal, by proposer: Person, session: String?, until: Int64, basis: UInt64,
+        version: UInt64? = nil, named: [String] = [], watched: [String] = []
+    ) {
+        self.wire = wire
+        self.proposer = proposer
+        self.session = session
+        self.until = until
+        self.basis = basis
+        self.version = version
+        self.named = named
+        self.watched = watched
+    }
+
+    var id: Int64 { wire.id }
+
+    /// The name of its row and of its deadline.
+    var name: OngoingName { Self.name(id) }
+
+    static func name(_ id: Int64) -> OngoingName { OngoingName(kind: kind, id: String(id)) }
+
+    /// Whether one of the votes is of the same person.
+    func hasVote(of person: Person) -> Bool { voters.contains { $0.isSame(as: person) } }
+
+    /// Adds a vote.
+    mutating func add(_ vote: FormProposal.Vote, of person: Person) {
+        wire.votes.append(vote)
+        voters.append(person)
+    }
+
+    /// Notes how many votes are missing.
+    mutating func wait(for needs: Int) { wire.needs = Int64(needs) }
+
+    /// Ends it.
+    mutating func end(as state: ProposalState, _ ended: FormProposal.Ended) {
+        wire.state = state
+        wire.ended = ended
+        if state == .applied { wire.needs = 0 }
+    }
+
+    /// How many votes a rule still asks for. All votes are judged by the rule now in force.
+    func votesMissing(_ rule: ApprovalRule, owner: UInt32, daemonUID: UInt32) -> Int {
+        let counted = voters.count {
+            !$0.isSame(as: proposer)
+                && rule.from.names($0.peer, owner: owner, daemonUID: daemonUID)
+        }
+        return max(0, rule.count - counted)
+    }
+}
+
+/// Somebody who proposed or approved, as the kernel said at that time.
+struct Person: Sendable {
+    let peer: Peer
+
+    init(_ peer: Peer) { self.peer = Peer(pid: 0, peer.identity) }
+
+    /// Whether both are one person: the same user, or one who became another user after the login.
+    func isSame(as other: Person) -> Bool {
+        !uids.isDisjoint(with: other.uids)
+    }
+
+    private var uids: Set<UInt32> {
+        peer.identity.loginUID.map { [peer.uid, $0] } ?? [peer.uid]
+    }
+}
+
+// MARK: - Rows
+
+extension Proposal {
+    /// The row, as JSON text.
+    var encoded: [UInt8] {
+        JSONWriter.bytes { writer in
+            writer.beginObject()
+            writer.key("proposal")
+            wire.encode(into: &writer)
+            writer.key("proposer")
+            proposer.encode(into: &writer)
+            writer.member("session", session)
+            writer.member("until", until)
+            writer.member("basis", Int64(clamping: basis))
+            writer.member("version", version.map { Int64(clamping: $0) })
+            writer.member("named", named)
+            writer.member("watched", watched)
+            writer.key("voters")
+            writer.beginArray()
+            for voter in voters { voter.encode(into: &writer) }
+            writer.endArray()
+            writer.endObject()
+        }
+    }
+
+    init(decoding bytes: [UInt8]) throws {
+        let json = try JSON(parsing: bytes)
+        let reader = try WireReader(json, "row")
+        self.init(
+            try FormProposal(decoding: try reader.value("proposal")),
+            by: try Person(decoding: try reader.value("proposer")),
+            session: reader["session"]?.stringValue, until: try reader.integer("until"),
+            basis: try reader.exactly("basis"),
+            version: try reader["version"] == nil ? nil : reader.exactly("version"),
+            named: try reader.strings("named"), watched: try reader.strings("watched"))
+        voters = try reader.array("voters").map { try Person(decoding: $0) }
+    }
+}
+
+extension Person {
+    fileprivate func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("uid", Int64(peer.uid))
+        writer.member("gid", Int64(peer.gid))
+        writer.member("user", peer.user)
+        writer.member("groups", .array(peer.groups.map { .integer(Int64($0)) }))
+        writer.member("groupNames", peer.groupNames)
+        writer.member("loginUID", peer.identity.loginUID.map(Int64.init))
+        writer.endObject()
+    }
+
+    fileprivate init(decoding json: JSON) throws {
+        let reader = try WireReader(json, "person")
+        let groups = try reader.array("groups").compactMap {
+            $0.integerValue.flatMap(UInt32.init(exactly:))
+        }
+        self.init(
+            Peer(
+                pid: 0, uid: try reader.exactly("uid"), gid: try reader.exactly("gid"),
+                groups: groups, user: try reader.string("user"),
+                groupNames: try reader.strings("groupNames"),
+                loginUID: try reader["loginUID"] == nil ? nil : reader.exactly("loginUID")))
+    }
+}

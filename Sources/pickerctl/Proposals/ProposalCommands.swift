@@ -1,0 +1,173 @@
+// `pickerctl proposals`, `approve`, `refuse` and `withdraw`.
+
+internal import ArgumentParser
+internal import PickerClient
+internal import SyncCore
+
+/// `pickerctl proposals`.
+struct ProposalsCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "proposals", abstract: "Proposals that wait for approval.",
+        discussion: """
+            Lists those of all forms, or of one. --ended lists what became of others in the last \
+            days, newest first.
+
+            Example: pickerctl proposals deploy
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom(Completion.forms)) var form: String?
+    @Flag(help: "Those that have ended.") var ended = false
+    @Option(name: .shortAndLong, help: "text or json (one proposal per line).")
+    var output = TextOrJSON.text
+
+    var request: ProposalsRequest {
+        ProposalsRequest(settings: common.settings, form: form, ended: ended, output: output)
+    }
+}
+
+/// The arguments of `pickerctl proposals`.
+struct ProposalsRequest: PlainRequest {
+    let settings: Settings
+    let form: String?
+    let ended: Bool
+    let output: TextOrJSON
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        try session.require("proposals")
+        let form = try form.map { form throws(Failure) in try session.form(at: form) }
+        let proposals = try session.proposals(form ?? settings.form, ended: ended)
+        for proposal in proposals {
+            let at = LocalTime.text(proposal.ended?.at ?? proposal.at)
+            try session.print(
+                proposal, output == .json ? .json : nil,
+                "\(proposal.name)  \(at)  \(proposal.by.user)  \(proposal.changeText)"
+                    + "\(proposal.messageText)  \(proposal.sentence)")
+        }
+        if proposals.isEmpty {
+            session.console.note(ended ? "no proposal has ended" : "no proposal waits")
+        }
+    }
+}
+
+/// `pickerctl approve`.
+struct ApproveCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "approve", abstract: "Approve a proposal of somebody else.",
+        discussion: """
+            Shows the change and asks; where there is no terminal, --yes approves. The last vote \
+            that is needed applies the change. Exits 75 if the proposal is stale or has ended.
+
+            Example: pickerctl approve deploy/12
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(
+        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
+        completion: .custom(Completion.proposals))
+    var proposal: String
+    @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
+    @OptionGroup var why: MessageOption
+    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
+
+    var request: VoteRequest {
+        VoteRequest(
+            settings: common.settings, verb: .approve, isAgreed: yes, message: why.message,
+            output: output, name: proposal)
+    }
+}
+
+/// `pickerctl refuse`.
+struct RefuseCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "refuse", abstract: "Refuse a proposal of somebody else, which ends it.",
+        discussion: """
+            Example: pickerctl refuse deploy/12 -m "not during the sale"
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(
+        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
+        completion: .custom(Completion.proposals))
+    var proposal: String
+    @OptionGroup var why: MessageOption
+    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
+
+    var request: VoteRequest {
+        VoteRequest(
+            settings: common.settings, verb: .refuse, isAgreed: true, message: why.message,
+            output: output, name: proposal)
+    }
+}
+
+/// `pickerctl withdraw`.
+struct WithdrawCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "withdraw", abstract: "Take back a proposal of yours.",
+        discussion: """
+            Example: pickerctl withdraw deploy/12
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(
+        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
+        completion: .custom(Completion.proposals))
+    var proposal: String
+    @OptionGroup var why: MessageOption
+    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
+
+    var request: VoteRequest {
+        VoteRequest(
+            settings: common.settings, verb: .withdraw, isAgreed: true, message: why.message,
+            output: output, name: proposal)
+    }
+}
+
+/// The arguments of `pickerctl approve`, `refuse` and `withdraw`.
+struct VoteRequest: PlainRequest {
+    enum Verb { case approve, refuse, withdraw }
+
+    let settings: Settings
+    let verb: Verb
+    let isAgreed: Bool
+    let message: String?
+    let output: AnswerFormat?
+    let name: String
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        let place = FieldName(name)
+        guard let id = Int64(place.field), id > 0 else {
+            throw .usage("\"\(name)\" is not the name of a proposal; write deploy/12")
+        }
+        try session.require("proposals")
+        let form = try session.form(of: [place])
+        if !isAgreed { try ask(form, id, session) }
+        let vote = ProposalVote(
+            form: form, proposal: id, message: try session.message(message))
+        let request: Request =
+            switch verb {
+            case .approve: .proposalApprove(vote)
+            case .refuse: .proposalRefuse(vote)
+            case .withdraw: .proposalWithdraw(vote)
+            }
+        let proposal = try session.call(request) { json throws(DecodeError) in
+            try ProposalResult(decoding: json).proposal
+        }
+        let line = "\(proposal.name) \(proposal.sentence)"
+        if output == .json || proposal.state != .stale {
+            try session.print(proposal, output, line)
+        }
+        if proposal.state == .stale { throw Failure(.temporary, line) }
+    }
+
+    /// Shows what would change, and asks. A proposal that does not wait is left to the daemon.
+    private func ask(_ form: String, _ id: Int64, _ session: Session) throws(Failure) {
+        let waiting = try session.proposals(form, ended: false)
+        guard let proposal = waiting.first(where: { $0.id == id }) else { return }
+        let at = LocalTime.text(proposal.at)
+        session.console.note(
+            "\(proposal.name) of \(proposal.by.user), \(at): \(proposal.changeText)"
+                + proposal.messageText)
+        try Console.confirm(
+            "approve \(proposal.name)?", isAgreed: false,
+            orElse: Failure(.notMet, "\(proposal.name) is not approved"))
+    }
+}

@@ -1,0 +1,116 @@
+// Proposals as text and JSON.
+
+internal import PickerClient
+internal import SyncCore
+
+extension FormProposal {
+    /// What it changes: `traffic 20 → 50`.
+    var changeText: String {
+        switch content {
+        case .values(let changes, let lease):
+            var text = Table.joined(changes.map(\.text), by: ", ")
+            switch lease {
+            case .seconds(let seconds)?: text += " for \(DurationText.text(seconds: seconds))"
+            case .until(let moment)?: text += " until \(LocalTime.text(moment))"
+            case .connection?, nil: break
+            }
+            return text
+        case .definition: return "another definition of form \(form)"
+        case .options(let field, let options): return "\(options.count) options of \(field)"
+        }
+    }
+
+    /// What became of it, after its name.
+    var sentence: String {
+        let by = ended?.by.map { " by \($0.user)" } ?? ""
+        let said = ended?.message.map { ": \($0)" } ?? ""
+        switch state {
+        case .waits:
+            return "waits for \(needs) \(needs == 1 ? "approval" : "approvals") until "
+                + LocalTime.clock(until)
+        case .applied:
+            return "is applied" + (ended?.revision.map { ", revision \($0)" } ?? "")
+        case .refused: return "was refused\(by)\(said)"
+        case .withdrawn: return "was withdrawn\(said)"
+        case .expired: return "has expired"
+        case .stale: return "is stale\(ended?.why.map { ": \($0)" } ?? "")"
+        }
+    }
+
+    /// `"INC-231"`, after the change.
+    var messageText: String { message.map { "  \"\($0)\"" } ?? "" }
+
+    /// Whether the message, a user or a field has this text, in upper or lower case.
+    func has(_ text: String) -> Bool {
+        let text = text.lowercased()
+        return ([message, by.user, ended?.by?.user].compactMap(\.self) + touchedFields).contains {
+            $0.lowercased().contains(text)
+        }
+    }
+
+    /// The fields that it is about.
+    var touchedFields: [String] {
+        switch content {
+        case .values(let changes, _): changes.map(\.field)
+        case .options(let field, _): [field]
+        case .definition: fields
+        }
+    }
+}
+
+extension FormProposal.Change {
+    /// `traffic 20 → 50`.
+    var text: String {
+        let was = was.map { " \(ValueText.short($0))" } ?? ""
+        return switch action {
+        case .value(let value): "\(field)\(was) → \(ValueText.short(value))"
+        case .reset: "\(field)\(was) → its default"
+        case .press(1): "press \(field)"
+        case .press(let count): "press \(field) \(count) times"
+        }
+    }
+}
+
+extension Session {
+    /// Decodes an answer.
+    func decoded<R>(
+        _ answer: JSON, _ decode: (JSON) throws(DecodeError) -> R
+    ) throws(Failure) -> R {
+        do throws(DecodeError) { return try decode(answer) } catch { throw .invalidAnswer(error) }
+    }
+
+    /// Proposals of a form, or of all.
+    func proposals(_ form: String?, ended: Bool) throws(Failure) -> [FormProposal] {
+        try call(.proposalList(ProposalList(form: form, ended: ended))) {
+            json throws(DecodeError) in try ProposalListResult(decoding: json).proposals
+        }
+    }
+
+    /// A proposal that has ended; `nil` if it waits.
+    func endedProposal(_ proposal: FormProposal) throws(Failure) -> FormProposal? {
+        if let ended = try proposals(proposal.form, ended: true).first(where: {
+            $0.id == proposal.id
+        }) {
+            return ended
+        }
+        guard try proposals(proposal.form, ended: false).contains(where: { $0.id == proposal.id })
+        else {
+            throw Failure(.noInput, "\(proposal.name) is gone; see pickerctl history")
+        }
+        return nil
+    }
+
+    /// Prints a proposal as JSON, or else as this line.
+    func print(
+        _ proposal: FormProposal, _ output: AnswerFormat?, _ line: String
+    ) throws(Failure) {
+        if output == .json {
+            var writer = JSONWriter()
+            proposal.encode(into: &writer)
+            try console.line(String(decoding: writer.take(), as: UTF8.self))
+        } else {
+            try console.safeLine(line)
+        }
+        try console.flush()
+    }
+}
