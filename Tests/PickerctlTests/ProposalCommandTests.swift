@@ -53,6 +53,16 @@ struct ProposalCommandTests {
         #expect(try bench.run("get", "traffic").out == "0\n")
     }
 
+    @Test("explain says whose approval is needed")
+    func explain() throws {
+        let explained = try bench.run("explain", "traffic")
+        #expect(
+            explained.out.contains(
+                "You may not set it directly: 1 approval of uid:\(getuid()), uid:4711 is needed for "
+                    + "traffic; use pickerctl propose."), "\(explained.out)")
+        #expect(try bench.run("explain", "note").out.contains("You may set it.\n"))
+    }
+
     @Test("without a terminal, approve asks for --yes")
     func noTerminal() throws {
         try bench.run("propose", "traffic=50")

@@ -195,6 +195,7 @@ extension Explanation.Permission {
         writer.beginObject()
         writer.member("edit", mayEdit)
         if !refusals.isEmpty { writer.array("because", refusals) { $1.encode(into: &$0) } }
+        if !asks.isEmpty { writer.array("asks", asks) { $1.encode(into: &$0) } }
         if needsMessage { writer.member("needs", ["message"]) }
         writer.member("leaseMax", leaseMax)
         writer.endObject()
@@ -202,10 +203,13 @@ extension Explanation.Permission {
 
     fileprivate init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "result.may")
-        let refusals = try reader.list("because") { json, path throws(DecodeError) in
-            try Explanation.Refusal(decoding: json, path: path)
+        func reasons(_ name: String) throws(DecodeError) -> [Explanation.Refusal] {
+            try reader.list(name) { json, path throws(DecodeError) in
+                try Explanation.Refusal(decoding: json, path: path)
+            }.compactMap(\.self)
         }
-        self.init(refusals.compactMap(\.self))
+        self.init(try reasons("because"))
+        asks = try reasons("asks")
         mayEdit = try reader.bool("edit")
         needsMessage = try reader.strings("needs").contains("message")
         leaseMax = reader["leaseMax"]?.integerValue
@@ -217,8 +221,9 @@ extension Explanation.Refusal {
         writer.beginObject()
         writer.member("reason", reason.rawValue)
         writer.member("field", field)
-        if reason == .access { writer.member("only", only) }
+        if reason == .access || reason == .approval { writer.member("only", only) }
         if more > 0 { writer.member("more", Int64(more)) }
+        writer.member("count", count)
         if !unmet.isEmpty {
             writer.array("unmet", unmet) { writer, group in
                 writer.beginArray()
@@ -236,6 +241,7 @@ extension Explanation.Refusal {
         self.init(reason, field: try reader.string("field"))
         only = try reader.strings("only")
         more = Int(clamping: reader["more"]?.integerValue ?? 0)
+        count = reader["count"]?.integerValue
         unmet = try reader.list("unmet") { json, path throws(DecodeError) in
             var group: [Explanation.Comparison] = []
             for (place, one) in (json.arrayValue ?? []).enumerated() {

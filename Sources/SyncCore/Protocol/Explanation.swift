@@ -168,6 +168,8 @@ extension Explanation {
         public var mayEdit: Bool
         /// Why not. A newer daemon may have reasons that this program does not know.
         public var refusals: [Refusal]
+        /// The guards that refuse some values: an edit that sets one of these must be proposed.
+        public var asks: [Refusal] = []
         /// An edit must say why.
         public var needsMessage = false
         /// The most seconds that a value lasts.
@@ -185,10 +187,12 @@ extension Explanation {
         public var reason: Reason
         /// The control with the rule.
         public var field: String
-        /// Who may: the principals of the access rule, at most 8.
+        /// Who may, or for `approval` who may agree: at most 8 principals of the rule.
         public var only: [String] = []
         /// Principals that are not listed.
         public var more = 0
+        /// How many must agree; only for `approval`.
+        public var count: Int64?
         /// What `enabledWhen` lacks: of each group, at least one comparison must become true.
         public var unmet: [[Comparison]] = []
 
@@ -200,6 +204,8 @@ extension Explanation {
             case disabled
             /// `enabledWhen` is false.
             case condition
+            /// Others must agree: the edit must be proposed.
+            case approval
             /// The store has rejected edits of the form.
             case store
         }

@@ -277,12 +277,6 @@ extension WireReader {
         }
         return moment
     }
-
-    /// An author; `nil` if there is none.
-    func author(_ name: String) throws(DecodeError) -> WireAuthor? {
-        guard let json = self[name] else { return nil }
-        return try WireAuthor(decoding: json, path: "\(path).\(name)")
-    }
 }
 
 extension JSONWriter {
@@ -292,12 +286,5 @@ extension JSONWriter {
         beginArray()
         for author in authors { author.encode(into: &self) }
         endArray()
-    }
-
-    /// A member with an author; nothing for `nil`.
-    mutating func member(_ name: StaticString, _ author: WireAuthor?) {
-        guard let author else { return }
-        key(name)
-        author.encode(into: &self)
     }
 }

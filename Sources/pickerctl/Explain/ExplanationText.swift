@@ -198,23 +198,31 @@ struct ExplanationText {
         let verb = Self.isButton(facts) ? "press" : "set"
         guard permission.mayEdit else {
             if permission.refusals.isEmpty { return ["You may not \(verb) it."] }
-            return permission.refusals.map { "You may not \(verb) it: \(text(of: $0))." }
+            return permission.refusals.map { refusal in
+                let directly = refusal.reason == .approval ? " directly" : ""
+                return "You may not \(verb) it\(directly): \(text(of: refusal))."
+            }
         }
         var line = "You may \(verb) it"
         if permission.needsMessage { line += ", with a message that says why" }
         if let longest = permission.leaseMax {
             line += ", for at most \(DurationText.text(seconds: longest))"
         }
-        return [line + "."]
+        return [line + "."] + permission.asks.map { "For some values \(text(of: $0))." }
     }
 
     private func text(of refusal: Explanation.Refusal) -> String {
         let name = name(refusal.field)
+        let more = refusal.more > 0 ? " and \(refusal.more) more" : ""
+        let who = refusal.only.joined(separator: ", ") + more
         switch refusal.reason {
         case .access:
-            let more = refusal.more > 0 ? " and \(refusal.more) more" : ""
             if refusal.only.isEmpty { return "only root may change \(name)" }
-            return "only \(refusal.only.joined(separator: ", "))\(more) may change \(name)"
+            return "only \(who) may change \(name)"
+        case .approval:
+            let count = refusal.count ?? 1
+            return "\(count) \(count == 1 ? "approval" : "approvals") of \(who) "
+                + "\(count == 1 ? "is" : "are") needed for \(name); use pickerctl propose"
         case .locked: return "\(name) is locked; an admin of the form may set it"
         case .disabled: return "\(name) is disabled"
         case .store: return "the store has rejected this form's edits; see the daemon's log"

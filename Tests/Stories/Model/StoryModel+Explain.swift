@@ -31,8 +31,8 @@ extension StoryModel {
         let isButton = form.definition.control(id)?.kind == .button
         let edit = JSONObject([("field", .string(id)), (isButton ? "press" : "reset", true)])
         let isPermitted = (try? requireEdit(.object(edit), place, peer.user)) != nil
-        facts["may"] = .object(
-            JSONObject([("edit", .bool(isPermitted && form.isEnabled(id)))]))
+        let mayEdit = isPermitted && form.isEnabled(id) && !form.isAlwaysAsked(id)
+        facts["may"] = .object(JSONObject([("edit", .bool(mayEdit))]))
         return Outcome(answer: .partial(facts))
     }
 

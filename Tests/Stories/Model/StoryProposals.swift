@@ -120,6 +120,16 @@ extension StoryForm {
         }.map(\.id)
     }
 
+    /// Whether every change of a field asks for approval.
+    func isAlwaysAsked(_ id: String) -> Bool {
+        let targets = definition.targets(id)
+        guard targets.count == 1, let rule = definition.control(targets[0])?.approval else {
+            return false
+        }
+        guard let when = rule.when else { return true }
+        return !definition.withDependents([targets[0]]).contains(when.field) && holds(when)
+    }
+
     /// The guarded controls that another definition asks for approval of.
     func guardsMet(by next: StoryForm, _ plan: Migration) -> [String] {
         definition.controls.filter { control in

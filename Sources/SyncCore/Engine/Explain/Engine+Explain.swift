@@ -130,7 +130,9 @@ extension Engine {
         if form.failureReport != nil {
             refusals.append(Explanation.Refusal(.store, field: control.id))
         }
-        var permission = Explanation.Permission(refusals)
+        let approvals = state.approvals(of: index)
+        var permission = Explanation.Permission(refusals + approvals.always)
+        permission.asks = approvals.forSome
         permission.needsMessage = definition.needsMessage(index)
         permission.leaseMax = definition.targets[index].compactMap {
             definition.controls[$0].leaseMax

@@ -17,6 +17,11 @@ extension FormDefinition {
         return when.asksForCompletion || rule.references.contains { touched.contains(sorted: $0) }
     }
 
+    /// Whether a change of this control makes the `when` of a guard neither true nor false.
+    func isDecided(of index: Int, byChanging control: Int) -> Bool {
+        !isWatched(index, withDependents(Few(targets[control].sortedDistinct())))
+    }
+
     /// The controls that decide whether these guards apply, ascending and without buttons, whose
     /// presses nobody takes back.
     func controlsDeciding(_ guards: [Int]) -> [Int] {

@@ -49,6 +49,42 @@ import Testing
             """#)
     }
 
+    @Test("explain names the guards that refuse every change, and those that refuse some values")
+    func explained() throws {
+        try play(
+            #"""
+            alice> state.explain {"form":"deploy","field":"ask"}
+            alice< {"result":{"may":{"edit":false,"because":[{"reason":"approval","field":"ask","only":["user:erin"],"count":1}],"!asks":0}}}
+            alice> state.explain {"form":"deploy","field":"mirror"}
+            alice< {"result":{"may":{"edit":true,"!because":0,"asks":[{"reason":"approval","field":"traffic","only":["user:erin","user:dave"],"count":1}]}}}
+            alice> state.explain {"form":"deploy","field":"environment"}
+            alice< {"result":{"may":{"edit":true,"asks":[{"field":"traffic"}]}}}
+            # a set of both may leave the guarded one as it is
+            alice> state.explain {"form":"deploy","field":"both"}
+            alice< {"result":{"may":{"edit":true,"asks":[{"field":"a"}]}}}
+            alice> state.explain {"form":"deploy","field":"go"}
+            alice< {"result":{"may":{"edit":false,"because":[{"reason":"approval","field":"go"}]}}}
+            alice> state.explain {"form":"deploy","field":"note"}
+            alice< {"result":{"may":{"edit":true,"!because":0,"!asks":0}}}
+            """#)
+    }
+
+    @Test("explain leaves out a guard whose condition is false whatever the field has")
+    func explainedCondition() throws {
+        try play(
+            #"""
+            alice> state.explain {"form":"deploy","field":"x"}
+            alice< {"result":{"may":{"edit":true,"!because":0,"!asks":0}}}
+            alice> state.set {"form":"deploy","changes":[{"field":"on","value":true}]}
+            alice< {"result":{"revision":2}}
+            alice> state.explain {"form":"deploy","field":"x"}
+            alice< {"result":{"may":{"edit":false,"because":[{"reason":"approval","field":"x"}],"!asks":0}}}
+            """#,
+            #"""
+            {"form":"deploy","fields":[{"id":"on","type":"toggle"},{"id":"x","type":"number","approval":{"from":["user:erin"],"when":{"on":true}}}]}
+            """#)
+    }
+
     @Test("a control is concerned by its own guard, by that of what it shows, and by conditions")
     func concerned() throws {
         let definition = try FormDefinition.parse(
