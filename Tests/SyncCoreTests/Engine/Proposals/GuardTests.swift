@@ -81,7 +81,7 @@ import Testing
             alice< {"result":{"may":{"edit":false,"because":[{"reason":"approval","field":"x"}],"!asks":0}}}
             """#,
             #"""
-            {"form":"deploy","fields":[{"id":"on","type":"toggle"},{"id":"x","type":"number","approval":{"from":["user:erin"],"when":{"on":true}}}]}
+            {"form":"deploy","fields":[{"id":"on","type":"toggle"},{"id":"x","type":"toggle","approval":{"from":["user:erin"],"when":{"on":true}}}]}
             """#)
     }
 
