@@ -201,13 +201,13 @@ extension Limits {
             "proposalsPerUserMax", "proposals", "fairness between users", 1...1_000,
             \.proposalsPerUserMax),
         .init(
-            "proposalBytesMax", "bytes", "proposals that wait, and others, per form",
+            "proposalBytesMax", "bytes", "proposals of a form",
             4096...(64 << 20), \.proposalBytesMax),
         .init(
             "proposalsEndedMax", "proposals", "size of the store, per form", 0...1_000,
             \.proposalsEndedMax),
         .init(
-            "proposalDaysMax", "days", "age of proposals that have ended", 1...36_500,
+            "proposalDaysMax", "days", "how long ended ones are kept", 1...36_500,
             \.proposalDaysMax),
         .init(
             "reclaimSeconds", "s", "how long a handler may be away", 1...3_600,

@@ -285,6 +285,10 @@ final class StoryWorld {
             requests.append(StoryRequest("form.get", [name]))
             requests.append(StoryRequest("state.get", [name]))
             requests.append(StoryRequest("state.history", [name, ("limit", 10)]))
+            // After a kill, only those that have ended may show which state the daemon has.
+            guard form.hasGuards || !form.proposals.isEmpty else { continue }
+            requests.append(StoryRequest("proposal.list", [name]))
+            requests.append(StoryRequest("proposal.list", [name, ("ended", true)]))
         }
         try ask(requests.map { (auditor, $0) }, tells: false)
     }

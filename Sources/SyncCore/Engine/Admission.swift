@@ -153,7 +153,8 @@ extension Request {
             .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse, .proposalWithdraw:
             .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
-            .stateExplain, .stateReveal, .buttonOutcome, .proposalList, .serverStatus, .serverBackup:
+            .stateExplain, .stateReveal, .buttonOutcome, .proposalList, .serverStatus,
+            .serverBackup:
             .read
         case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress:
             .neither

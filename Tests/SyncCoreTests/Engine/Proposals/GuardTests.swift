@@ -74,14 +74,14 @@ import Testing
         try play(
             #"""
             alice> state.explain {"form":"deploy","field":"x"}
-            alice< {"result":{"may":{"edit":true,"!because":0,"!asks":0}}}
+            alice< {"result":{"may":{"edit":false,"because":[{"reason":"approval","field":"x"}],"!asks":0}}}
             alice> state.set {"form":"deploy","changes":[{"field":"on","value":true}]}
             alice< {"result":{"revision":2}}
             alice> state.explain {"form":"deploy","field":"x"}
-            alice< {"result":{"may":{"edit":false,"because":[{"reason":"approval","field":"x"}],"!asks":0}}}
+            alice< {"result":{"may":{"edit":true,"!because":0,"!asks":0}}}
             """#,
             #"""
-            {"form":"deploy","fields":[{"id":"on","type":"toggle"},{"id":"x","type":"toggle","approval":{"from":["user:erin"],"when":{"on":true}}}]}
+            {"form":"deploy","fields":[{"id":"on","type":"toggle"},{"id":"x","type":"toggle","approval":{"from":["user:erin"],"when":{"on":false}}}]}
             """#)
     }
 
