@@ -38,6 +38,9 @@ public struct CostlyRequest: Sendable {
         plainCases + definitionCases + readingCases + writingCases + patternCases
         + leaseCases + undoCases + runCases + proposalCases
 
+    /// Those of buttons with `runs`, which keep rows of their own.
+    public static var ofRuns: [CostlyRequest] { runCases }
+
     /// Methods that no case has: a new method needs one.
     public static var missingMethods: [Method] {
         Method.allCases.filter { method in !all.contains { $0.method == method } }

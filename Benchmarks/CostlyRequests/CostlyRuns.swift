@@ -14,7 +14,18 @@ private let pressAll = set(texts(buttons) { #"{"field":"b\#($0)","press":true}"#
 /// 8,500 presses wait.
 private let fullQueues = [buttonForm] + Array(repeating: pressAll, count: 100)
 
+/// As many presses as one transaction may have, of all buttons in turn.
+private let mostPresses = set(texts(3_000) { #"{"field":"b\#($0 % buttons)","press":true}"# })
+
+/// Each press replaces the one before.
+private let latestForm = apply([#"{"id":"b0","type":"button","runs":"latest","waitsFor":"1d"}"#])
+private let latestPresses = set(texts(3_000) { _ in #"{"field":"b0","press":true}"# })
+
 let runCases: [CostlyRequest] = [
+    CostlyRequest(.stateSet, "most-presses", setup: [buttonForm]) { mostPresses },
+    CostlyRequest(
+        .stateSet, "most-latest-presses", setup: [latestForm, latestPresses],
+        request: { latestPresses }),
     CostlyRequest(
         .stateSet, "press-full-queues",
         setup: [buttonForm] + Array(repeating: pressAll, count: 99), request: { pressAll }),

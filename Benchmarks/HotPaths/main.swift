@@ -230,7 +230,7 @@ if let path = paths.first(where: { $0.name == CommandLine.arguments[1] }) {
     precondition(
         CostlyRequest.missingMethods.isEmpty,
         "no costly request for \(CostlyRequest.missingMethods)")
-    for costly in CostlyRequest.all { print(costly.name) }
+    for name in worstNames { print(name) }
 } else {
     try worst(CommandLine.arguments[1], isAsked: count > 0)
 }

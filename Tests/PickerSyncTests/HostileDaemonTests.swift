@@ -229,4 +229,54 @@ struct HostileDaemonTests {
         try await eventually("some presses") { told.withLock { $0 } > 0 }
         #expect(told.withLock { $0 } <= 10_000)
     }
+
+    @Test("of a flood of presses for an action, few are worked on")
+    func assignedPresses() async throws {
+        let folder = try TemporaryFolder()
+        let daemon = try LyingDaemon(folder("sock")) { peer in
+            guard Self.open(peer) else { return }
+            while let request = peer.request(), request["method"] as? String != "button.handle" {}
+            let author = #"{"user":"x","uid":0,"client":"c","connection":1,"replica":"3f9a.1"}"#
+            // Some of them again.
+            for press in (1...1_000).flatMap({ [$0, $0 / 2 + 1] }) {
+                peer.send(
+                    #"{"jsonrpc":"2.0","method":"button.assigned","params":{"form":"lamp","#
+                        + #""field":"ring","press":"3f9a.1:\#(press)","ticket":"1-2-3","#
+                        + #""by":\#(author),"at":"2026-01-01T00:00:00.000Z","values":{}}}"#)
+            }
+            peer.send(Self.changed(2, "on", "true"))
+            peer.wait()
+        }
+        defer { daemon.stop() }
+        let client = FormClient(ConnectionOptions(client: "test", socket: folder("sock")))
+        let begun = Mutex(0)
+        let session = try await client.open(
+            Answering {
+                begun.withLock { $0 += 1 }
+                try await Task.sleep(for: .seconds(3_600))
+            })
+        try await eventually("the revision behind the presses") { session.revision == 2 }
+        try await eventually("some presses") { begun.withLock { $0 } > 0 }
+        #expect(begun.withLock { $0 } <= 16)
+        client.close()
+    }
+}
+
+/// A form whose button answers.
+private struct Answering: SharedForm {
+    @Shared("on") var isOn = false
+    @Shared("level") var level = 1
+    @Shared("ring") var ring = Presses()
+    static let formName = "lamp"
+    let work: @Sendable () async throws -> Void
+
+    init(work: @escaping @Sendable () async throws -> Void) { self.work = work }
+
+    var body: some PickerSync.View {
+        Form("Lamp") {
+            Toggle("On", isOn: $isOn)
+            Stepper("Level", value: $level, in: 1...9)
+            Button("Ring", presses: $ring) { _ in try await work() }
+        }
+    }
 }

@@ -6,8 +6,9 @@
 //           is gone  ▼  │ still holds
 //                   alone ──20 s, or the ticket holds no more──▶ the task is cancelled
 //
-// The daemon gives one press at a time to a connection. A run whose task was cancelled is finished
-// as any other, and the daemon decides whether it still counts.
+// The daemon gives one press at a time to a connection, the next perhaps before it answers the
+// outcome. A daemon that gives more than `runsMax` is not believed. A run whose task was cancelled
+// is finished as any other, and the daemon decides whether it still counts.
 
 internal import PickerClient
 internal import SyncCore
@@ -23,6 +24,9 @@ final class PressRunner: Sendable {
     private struct State {
         /// By press.
         var runs: [String: Run] = [:]
+        /// Actions whose outcome the daemon has not answered. Two may be of one press: an earlier
+        /// run that is lost may not have ended when the press is given again.
+        var active = 0
         /// Counts how often the daemon went and came.
         var turns = 0
     }
@@ -34,6 +38,8 @@ final class PressRunner: Sendable {
     /// How long the actions go on without the daemon, in seconds. Others take their presses after
     /// 30 seconds (`reclaimSeconds`).
     private static let aloneSeconds: Int64 = 20
+    /// The most presses that are worked on or reported at once. More are neither.
+    private static let runsMax = 16
     /// Seconds between two tries to report an outcome that the daemon's store cannot take.
     private static let retrySeconds: Int64 = 1
 
@@ -85,6 +91,8 @@ final class PressRunner: Sendable {
     ) {
         let press = AssignedPress(assigned, machine)
         state.withLock { state in
+            guard state.active < Self.runsMax else { return }
+            state.active += 1
             let task = Task { [self] in
                 do {
                     try await action(press)
@@ -123,7 +131,12 @@ final class PressRunner: Sendable {
                 }
                 return
             }
-            state.withLock { _ = $0.runs.removeValue(forKey: assigned.press) }
+            state.withLock { state in
+                state.active -= 1
+                if state.runs[assigned.press]?.ticket == assigned.ticket {
+                    state.runs[assigned.press] = nil
+                }
+            }
         }
     }
 }
@@ -151,12 +164,17 @@ extension FormFeed {
 }
 
 extension FormMachine {
+    /// Requests without an answer, above which presses of closed forms are not refused.
+    private static let strayPressesMax = 10_000
+
     /// The daemon has given a press to this program.
     func assigned(_ press: ButtonAssigned) {
         if let feed = feed(press.form), let action = feed.action(of: press.field) {
             return feed.runner.start(press, action)
         }
-        // It was on its way when the program closed the form.
+        // It was on its way when the program closed the form. A daemon that gives many without an
+        // answer to the first is not believed.
+        guard state.withLock({ $0.unanswered.count < Self.strayPressesMax }) else { return }
         let request = ButtonFinish(
             press: press.press, ticket: press.ticket, outcome: .failed,
             text: "the program has closed the form")

@@ -186,6 +186,7 @@ extension Engine {
             try requireCurrent(controls, requestContext, transaction, state)
         }
         try transaction.checkEnabled()
+        try transaction.checkRuns()
         let shown = try shown(params)
         let verdict =
             definition.guards.isEmpty ? .unguarded : try judge(transaction, params, call)
@@ -229,6 +230,7 @@ extension Engine {
         try apply(action, to: control, known, &transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
+        try transaction.checkRuns()
         if !transaction.definition.guards.isEmpty { try requireApproval(transaction) }
         var shown = CausalContext()
         if let token { shown = try parse(token, path: "context") }

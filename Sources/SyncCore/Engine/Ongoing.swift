@@ -91,6 +91,7 @@ extension Engine {
     func note(_ state: [UInt8]?, as name: OngoingName, of form: LiveForm) {
         form.working.ongoing.set(name, to: state)
         link.gathering.withChanges(form) { _ = $0.ongoing.insert(name) }
-        if configuration.durability != .commit { form.committed.ongoing = form.working.ongoing }
+        // Not an assignment of all rows: the next change would copy them.
+        if configuration.durability != .commit { form.committed.ongoing.set(name, to: state) }
     }
 }

@@ -26,10 +26,10 @@ struct Transaction {
     /// The first of them, for `state.explain`.
     var meetings: [RevisionRecord.Met] = []
     private(set) var dots = Few<Dot>()
-    /// Presses of buttons with `runs`.
     /// How it was approved, if it changes what is guarded.
     var approval: RevisionRecord.Approval?
-    private(set) var runPresses: [RunPress] = []
+    /// Presses of buttons with `runs`.
+    var runPresses = RunPresses()
     var runTerms = RunTerms()
     /// The step that an undo has executed last, by control.
     private(set) var undone = IndexTable<UndoStep>()
@@ -139,6 +139,8 @@ struct Transaction {
             if case .wheels(let wheels) = definition.controls[target].kind {
                 valuesLeft -= wheels.weight
             }
+        case .button where definition.controls[target].runs != nil:
+            valuesLeft -= RunRules.pressWeight
         default: valuesLeft -= 1
         }
         guard valuesLeft < 0 else { return }
@@ -238,7 +240,7 @@ struct Transaction {
             counter.press(dot: dot)
             cell.store = .presses(counter)
             if definition.controls[target].runs != nil {
-                runPresses.append(RunPress(control: target, dot: dot))
+                runPresses.add(dot, of: target)
             }
         case .sealed(var register):
             guard let bytes = sealed(edit, target, dot, seal) else {

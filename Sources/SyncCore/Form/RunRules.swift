@@ -2,6 +2,9 @@
 public struct RunRules: Hashable, Sendable {
     /// The most presses of one button that run at once, because readers are told of each.
     public static let atOnceMax = 8
+    /// A press counts as so many values of a transaction (`Limits.valuesMax`), because it has a row
+    /// of its own in the store.
+    static let pressWeight = 10
 
     /// What a press does while another one waits or runs.
     public var mode: Mode

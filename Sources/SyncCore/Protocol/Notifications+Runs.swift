@@ -151,9 +151,13 @@ public struct ButtonProgressed: Hashable, Sendable {
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "params")
+        let fraction = reader["fraction"]?.numberValue
+        guard fraction.map({ ((.zero)...DecimalNumber(1)).contains($0) }) ?? true else {
+            throw reader.mistyped("fraction", "a number from 0 to 1")
+        }
         self.init(
             form: try reader.string("form"), field: try reader.string("field"),
-            press: try reader.string("press"), fraction: reader["fraction"]?.numberValue,
+            press: try reader.string("press"), fraction: fraction,
             text: reader["text"]?.stringValue)
     }
 }

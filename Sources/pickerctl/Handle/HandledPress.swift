@@ -23,6 +23,9 @@ final class HandledPress {
 
     /// Seconds between two reports of progress.
     private static let reportSeconds = 0.1
+    /// The most bytes that are read from each pipe after the end. It holds less, but what the
+    /// command has started may write on.
+    private static let restBytesMax = 1 << 20
 
     init(
         _ assigned: ButtonAssigned, _ path: String, _ command: [String], _ environment: [String]
@@ -59,11 +62,11 @@ final class HandledPress {
     }
 
     /// Reads output.
-    func read(_ descriptor: Int32) {
+    func read(_ descriptor: Int32, atMost bytesMax: Int = LineReader.bytesAtOnce) {
         if descriptor == output.reader {
-            for line in output.take() { note(line) }
+            for line in output.take(atMost: bytesMax) { note(line) }
         } else {
-            for line in errors.take() {
+            for line in errors.take(atMost: bytesMax) {
                 note(line)
                 lastError = ButtonProgress.line(line) ?? lastError
             }
@@ -92,7 +95,7 @@ final class HandledPress {
     /// How the command ended, if it has. What it left in its pipes is read first.
     func ending() -> ChildProcess.Ending? {
         guard let ending = process.ending() else { return nil }
-        for descriptor in descriptors { read(descriptor) }
+        for descriptor in descriptors { read(descriptor, atMost: Self.restBytesMax) }
         // What it started and left behind ends with it.
         process.signal(SIGKILL)
         return ending
@@ -126,61 +129,4 @@ final class HandledPress {
 
     /// Ends the command at once.
     func kill() { process.end(graceSeconds: 0) }
-}
-
-/// A pipe whose lines are read, and passed on to another descriptor.
-private struct LineReader {
-    private(set) var reader: Int32
-    private(set) var writer: Int32
-    private let copy: Int32
-    private var rest: [UInt8] = []
-
-    /// The most bytes of a line that are kept.
-    private static let lineBytesMax = 4096
-
-    init(copiesTo copy: Int32) throws(Failure) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Failure(.unavailable, describe(errno: errno)) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-        (reader, writer) = (ends[0], ends[1])
-        self.copy = copy
-    }
-
-    mutating func closeWriter() {
-        if writer >= 0 { Glibc.close(writer) }
-        writer = -1
-    }
-
-    mutating func close() {
-        closeWriter()
-        if reader >= 0 { Glibc.close(reader) }
-        reader = -1
-    }
-
-    /// The lines that have arrived; the last one without its end, when the pipe is at its end.
-    mutating func take() -> [String] {
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while reader >= 0 {
-            let count = Glibc.read(reader, &buffer, buffer.count)
-            if count > 0 {
-                _ = write(copy, buffer, count)
-                rest += buffer[..<count]
-                continue
-            }
-            if count < 0, errno == EINTR { continue }
-            if count == 0 {
-                close()
-                if !rest.isEmpty { rest.append(UInt8(ascii: "\n")) }
-            }
-            break
-        }
-        var lines: [String] = []
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            lines.append(String(decoding: rest[..<end].prefix(Self.lineBytesMax), as: UTF8.self))
-            rest.removeFirst(end + 1)
-        }
-        if rest.count > Self.lineBytesMax { rest.removeFirst(rest.count - Self.lineBytesMax) }
-        return lines
-    }
 }

@@ -81,13 +81,7 @@ struct ProgressBar {
         drawn += 1
         let time = "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
         let line = "\(title)  \(mark)  \(time)  \(text ?? "")".escapedForDisplay()
-        Self.put("\r\u{1B}[K\(Self.cut(line, to: Self.columns - 1))")
-    }
-
-    private static func cut(_ line: String, to columns: Int) -> String {
-        var line = line
-        while DisplayWidth.columns(of: line) > columns { line.removeLast() }
-        return line
+        Self.put("\r\u{1B}[K\(DisplayWidth.truncated(line, to: Self.columns - 1))")
     }
 
     private static var columns: Int {

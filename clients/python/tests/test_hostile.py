@@ -4,6 +4,7 @@ escape sequence comes out raw."""
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import pickle
 import socket
@@ -155,6 +156,76 @@ class HostileTests(unittest.TestCase):
 
         with self.assertRaises(pickersync.TimedOut):
             asyncio.run(run())
+
+    @staticmethod
+    def assigned(press: int) -> bytes:
+        return frame(json.dumps({"jsonrpc": "2.0", "method": "button.assigned", "params": {
+            "form": "f", "field": "go", "press": f"3f9a.1:{press}", "ticket": "1-2-3",
+            "by": {"user": "x", "uid": 0, "client": "c", "connection": 1, "replica": "3f9a.1"},
+            "at": "2026-01-01T00:00:00.000Z", "values": {"t": "x" * 2000}}}).encode())
+
+    def test_a_flood_of_presses_while_one_is_worked_on_costs_no_memory(self) -> None:
+        many = self.assigned(2) * 100
+
+        def flood(peer: Peer) -> None:
+            peer.hear_hello()
+            peer.answer(peer.request(), {"form": "f", "fields": ["go"], "tickets": []})
+            peer.stream.sendall(self.assigned(1))
+            # The outcome is not answered.
+            peer.request()
+            while True:
+                peer.stream.sendall(many)
+
+        form, before = self.opened(self.serve(flood)).form("f"), resident_bytes()
+        form.handles("go")(lambda run: None)
+        with self.assertRaises(pickersync.ProtocolViolation):
+            form.run()
+        self.assertLess(resident_bytes() - before, MEMORY_BYTES_MAX)
+
+    def test_a_handler_whose_daemon_hangs_up_at_once_waits_between_attempts(self) -> None:
+        connections = 0
+        enough = threading.Event()
+
+        def hang_up(peer: Peer) -> None:
+            nonlocal connections
+            connections += 1
+            peer.hear_hello()
+            peer.answer(peer.request(), {"form": "f", "fields": ["go"], "tickets": []})
+            if connections >= 6:
+                enough.set()
+
+        client = self.opened(self.serve(hang_up))
+        waited: list[float] = []
+        real = client._logic._core.io.sleep
+
+        async def sleep(seconds: float, until: float) -> None:
+            waited.append(seconds)
+            await real(0, until)
+
+        client._logic._core.io.sleep = sleep
+        form = client.form("f")
+        form.handles("go")(lambda run: None)
+        thread = threading.Thread(target=form.run)
+        thread.start()
+        self.assertTrue(enough.wait(PATIENT))
+        form.stop()
+        client.close()
+        thread.join()
+        self.assertGreaterEqual(len(waited), 3)
+        self.assertGreater(waited[2], 0)
+
+    def test_a_handler_that_is_stopped_ends_although_its_outcome_is_not_taken(self) -> None:
+        def silent(peer: Peer) -> None:
+            peer.hear_hello()
+            peer.answer(peer.request(), {"form": "f", "fields": ["go"], "tickets": []})
+            peer.stream.sendall(self.assigned(1))
+            peer.wait()
+
+        client = self.opened(self.serve(silent))
+        client.timeout = SOON
+        form = client.form("f")
+        form.handles("go")(lambda run: form.stop())
+        form.run()
 
     def opened(self, path: str) -> Client:
         client = Client(path, timeout=PATIENT)

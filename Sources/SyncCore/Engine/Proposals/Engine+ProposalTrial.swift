@@ -87,6 +87,7 @@ extension Engine {
             }
         }
         try transaction.checkEnabled()
+        try transaction.checkRuns()
         let guards = transaction.guardsMet()
         let ids = definition.controlsDeciding(guards).map { definition.controls[$0].id }
         if let ended = moved(ids, since: proposal.basis, state) { return .stale(ended) }

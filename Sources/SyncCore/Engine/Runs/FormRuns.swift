@@ -94,16 +94,4 @@ extension FormState {
     func run(_ press: Dot) -> RunRow? {
         ongoing[RunRow.name(press)].flatMap { try? RunRow(decoding: $0) }
     }
-
-    /// The values of all fields as JSON text, without secrets.
-    var valuesText: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        for index in cells.indices where definition.types[index] != .secure {
-            writer.key(named: definition.controls[index].id)
-            writer.value(shown(index).value)
-        }
-        writer.endObject()
-        return writer.take()
-    }
 }

@@ -10,21 +10,39 @@ extension Transaction {
         var message: String?
     }
 
-    /// A press of a button with `runs`.
-    struct RunPress {
-        let control: Int
-        let dot: Dot
+    /// The presses of buttons with `runs`.
+    struct RunPresses {
+        /// In the order of the request.
+        private(set) var all: [(control: Int, dot: Dot)] = []
+        /// The first press and the number of presses, by control.
+        private var counts = IndexTable<(first: Dot, count: Int)>()
+        /// The values that each keeps, as JSON text: those after the transaction.
+        fileprivate(set) var values: [UInt8] = []
+
+        /// Whether no such button was pressed.
+        var isEmpty: Bool { all.isEmpty }
+
+        /// The first press of a control, and how often it was pressed; `nil` if it was not.
+        subscript(control: Int) -> (first: Dot, count: Int)? {
+            counts.place(of: control).map(counts.value)
+        }
+
+        /// Adds a press.
+        mutating func add(_ dot: Dot, of control: Int) {
+            all.append((control, dot))
+            let known = self[control]
+            counts.set((known?.first ?? dot, 1 + (known?.count ?? 0)), at: control)
+        }
     }
 
     /// Refuses a press that its button does not accept now.
     func admitPress(_ target: Int) throws(WireError) {
         guard let rules = definition.controls[target].runs else { return }
         let id = definition.controls[target].id
-        let board = form.working.board(target)
-        let pressed = runPresses.filter { $0.control == target }
-        if rules.mode == .one, let first = pressed.first { throw busy(id, first.dot) }
-        let queueMax = runTerms.queueMax - (rules.mode == .queue ? pressed.count : 0)
-        do { try board.admit(rules, queueMax: queueMax) } catch {
+        let pressed = runPresses[target]
+        if rules.mode == .one, let pressed { throw busy(id, pressed.first) }
+        let queueMax = runTerms.queueMax - (rules.mode == .queue ? pressed?.count ?? 0 : 0)
+        do { try form.working.board(target).admit(rules, queueMax: queueMax) } catch {
             switch error {
             case .busy(let press): throw busy(id, press)
             case .full:
@@ -33,15 +51,37 @@ extension Transaction {
                     "\(runTerms.queueMax) presses of \(id) wait already (queueMax); try later")
             }
         }
-        // All presses of a transaction keep the same values.
-        guard runPresses.isEmpty else { return }
-        let kept = form.working.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
-        if kept >= runTerms.queueBytesMax {
-            throw .limit(
-                "queueBytesMax", max: Int64(runTerms.queueBytesMax),
-                "the presses of form \(form.name) that wait keep \(kept) bytes (queueBytesMax); "
-                    + "try later")
+    }
+
+    /// Refuses presses whose values take too much, once all changes are known. Each press is judged
+    /// by what those before it keep.
+    mutating func checkRuns() throws(WireError) {
+        if runPresses.isEmpty { return }
+        runPresses.values = valuesText()
+        var kept = form.working.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
+        kept += (runPresses.all.count - 1) * runPresses.values.count
+        if kept < runTerms.queueBytesMax { return }
+        throw .limit(
+            "queueBytesMax", max: Int64(runTerms.queueBytesMax),
+            "the presses of form \(form.name) that wait would keep \(kept) bytes (queueBytesMax); "
+                + "try later")
+    }
+
+    /// The values of all fields after the changes so far, as JSON text without secrets.
+    private func valuesText() -> [UInt8] {
+        let changed = definition.withDependents(written.indexes.sortedDistinct())
+        let (state, contents) = (form.working, contents)
+        var writer = JSONWriter()
+        writer.beginObject()
+        for index in state.cells.indices where definition.types[index] != .secure {
+            writer.key(named: definition.controls[index].id)
+            let shown =
+                changed.contains(sorted: index)
+                ? definition.shown(index) { contents.value($0) } : state.shown(index)
+            writer.value(shown.value)
         }
+        writer.endObject()
+        return writer.take()
     }
 
     private func busy(_ id: String, _ press: Dot) -> WireError {
@@ -58,12 +98,12 @@ extension Transaction {
     func addRuns() -> [RunRow] {
         if runPresses.isEmpty { return [] }
         let state = form.working
-        let text = state.valuesText
+        let text = runPresses.values
         // Presses between which nothing has changed share one copy.
         let kept = state.busyButtons.lazy.compactMap { $0.board.newest?.values }
         let values = kept.first { $0 == text } ?? text
         var rows: [RunRow] = []
-        for press in runPresses {
+        for press in runPresses.all {
             guard let rules = definition.controls[press.control].runs else { continue }
             var board = state.board(press.control)
             var run = Run(

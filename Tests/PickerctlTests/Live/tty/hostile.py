@@ -103,7 +103,10 @@ class Liar:
         pass
 
     def open(self, *options):
-        command = f"ulimit -v {ADDRESS_KIB}; exec pickerctl open f " + " ".join(options)
+        return self.start("open f " + " ".join(options))
+
+    def start(self, words):
+        command = f"ulimit -v {ADDRESS_KIB}; exec pickerctl {words}"
         return Tty(
             ["/bin/sh", "-c", f"stty -a > {self.folder}/before; ({command}); echo status $?; "
              f"stty -a > {self.folder}/after; echo over"], 80, 24,
@@ -313,6 +316,60 @@ def plain_lines():
         long.close()
 
 
+AUTHOR = {"user": WORST, "uid": 0, "client": WORST, "connection": 1, "replica": "3f9a.1"}
+MOMENT = "2026-01-01T00:00:00.000Z"
+
+
+class Runs(Liar):
+    """A button whose press runs, and what is told of it after the subscription."""
+
+    PRESS = "3f9a.1:5"
+
+    def __init__(self, *told):
+        super().__init__(fields=[{"id": "go", "type": "button", "runs": "queue"}])
+        self.told = told
+        self.run = {"press": self.PRESS, "by": AUTHOR, "at": MOMENT, "state": "running",
+                    "since": MOMENT, "handler": AUTHOR}
+
+    def answered(self, method):
+        go = {"value": {"presses": 1}, "revision": 1, "set": True, "press": self.PRESS,
+              "runs": {"waiting": 0, "running": [self.run]}}
+        state = {"form": "f", "log": "a", "revision": 1, "context": "", "fields": {"go": go}}
+        return {
+            "hello": {**super().answered("hello"), "features": ["messages", "leases", "runs"]},
+            "state.get": state, "state.set": state, "state.subscribe": {**state, "resumed": False},
+            "button.outcome": {"form": "f", "field": "go", "revision": 1, **self.run},
+        }.get(method) or super().answered(method)
+
+    def subscribed(self, client):
+        for more in self.told:
+            client.sendall(frame({"jsonrpc": "2.0", "method": "button.progress", "params": {
+                "form": "f", "field": "go", "press": self.PRESS, **more}}))
+
+
+def wrong_progress():
+    """A fraction beyond 1 is not accepted; a text has any length."""
+    for fraction in (1e15, -5, -(1 << 63)):
+        leaves(Runs({"fraction": fraction}))
+        liar = Runs({"fraction": fraction})
+        t = liar.start("press f/go --wait --timeout 20s")
+        try:
+            ended(liar, t, 69)
+        finally:
+            t.end()
+            liar.close()
+    long = [{"text": WORST + letter * 300_000, "fraction": 0.5} for letter in "xé漢"]
+    leaves(Runs(*long))
+    liar = Runs(*long)
+    t = liar.start("press f/go --wait --timeout 3s")
+    try:
+        ended(liar, t, 124)
+    finally:
+        t.end()
+        liar.close()
+
+
 run(flood_of_changes, flood_of_new_fields, flood_of_people, flood_of_definitions,
     flood_of_goodbyes, flood_of_endings, wrong_values, silence_after_the_subscription, no_answers,
-    long_frames, a_flood_before_an_answer, forms_of_absurd_size, errors_of_any_length, plain_lines)
+    long_frames, a_flood_before_an_answer, forms_of_absurd_size, errors_of_any_length, plain_lines,
+    wrong_progress)

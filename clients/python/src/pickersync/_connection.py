@@ -1,7 +1,8 @@
 """One connection to the daemon: requests out, answers to those who asked, notifications in order.
 
 Whatever the peer sends, this holds a bounded amount: an answer for each request that waits, one
-frame that is not whole, and the notifications of one read.
+frame that is not whole, and the notifications of one read. A connection with a listener also keeps
+the few that come while its requests wait.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from ._trust import Place
 
 #: Requests whose callers left before the answer came.
 _ABANDONED_MAX = 10_000
+
+#: Notifications that wait while a request does, on a connection with a listener. A daemon gives one
+#: press at a time.
+_KEPT_MAX = 16
 
 #: Seconds between attempts at a socket whose queue of connections is full.
 _QUEUE_SECONDS = 0.02
@@ -205,8 +210,12 @@ class Connection:
                 raise self._goodbye(message.get("params"))
             if self.listener is not None and self.listener(message):
                 return
-            if self.is_subscribed and (self.listener is not None or not self._waiting):
-                self._notifications.append(message)
+            if not self.is_subscribed or (self.listener is None and self._waiting):
+                return
+            if self._waiting and len(self._notifications) >= _KEPT_MAX:
+                raise ProtocolViolation(
+                    f"more than {_KEPT_MAX} notifications before an answer")
+            self._notifications.append(message)
             return
         number = message.get("id")
         if number is None and "error" in message:

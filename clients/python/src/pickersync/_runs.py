@@ -80,16 +80,21 @@ class Handling:
         self._connection: Optional[Connection] = None
         self._run: Optional[AsyncRun] = None
         self._is_closed = False
+        #: When an outcome is reported no more.
+        self._gives_up = math.inf
         core.watches.add(self)
 
     def close(self) -> None:
-        """Ends it, after the press that is worked on."""
+        """Ends it, after the press that is worked on. A daemon that does not take the outcome
+        keeps it no longer than the client's timeout."""
         self._is_closed = True
+        self._gives_up = min(self._gives_up, self._soon())
         if self._run is None and self._connection is not None:
             self._connection.close(ClientClosed("no more presses are handled"))
 
     async def run(self) -> None:
         """Handles presses until it is closed. Refusals of the daemon end it."""
+        attempt = 0
         try:
             while not self._is_closed:
                 try:
@@ -97,9 +102,14 @@ class Handling:
                     message = await connection.notification(math.inf, self._core.timeout)
                 except ClientClosed:
                     break
-                except ConnectionFailed:
+                except ConnectionFailed as error:
                     self._disconnect()
+                    if not self._is_closed:
+                        seconds = max(error.retry_after, backoff(attempt))
+                        await self._core.io.sleep(seconds, math.inf)
+                    attempt += 1
                     continue
+                attempt = 0
                 if message["method"] == "button.assigned":
                     await self._handle(Assigned.read(member(message, "params", dict)))
         finally:
@@ -133,12 +143,14 @@ class Handling:
             except (Conflict, Forbidden):
                 # The run has ended without this handler.
                 return
+            except ClientClosed:
+                return
             except (ConnectionFailed, Expired):
                 self._disconnect()
-                if self._core.is_closed:
-                    return
             except Unavailable:
                 pass
+            if self._is_over:
+                return
             await self._core.io.sleep(backoff(attempt), math.inf)
             attempt += 1
 
@@ -163,6 +175,10 @@ class Handling:
 
     # MARK: The connection
 
+    @property
+    def _is_over(self) -> bool:
+        return self._core.is_closed or self._core.io.now() >= self._gives_up
+
     def _soon(self) -> float:
         return self._core.io.now() + self._core.timeout
 
@@ -177,8 +193,8 @@ class Handling:
                 await self._take_presses(connection, until)
                 self._connection = connection
             except (ConnectionFailed, Expired):
-                if self._core.is_closed:
-                    raise ClientClosed("the client was closed") from None
+                if self._is_over:
+                    raise ClientClosed("no more presses are handled") from None
                 await self._core.io.sleep(backoff(attempt), math.inf)
                 attempt += 1
         return self._connection
@@ -199,9 +215,11 @@ class Handling:
             run.is_cancelled = True
 
     def _notified(self, message: Message) -> bool:
-        """Whether a notification was for the run that is under way."""
-        if message["method"] != "button.cancelled":
+        """Whether a notification is settled: all but a new press are."""
+        if message["method"] == "button.assigned":
             return False
+        if message["method"] != "button.cancelled":
+            return True
         params = message.get("params")
         run = self._run
         if run is not None and isinstance(params, dict):
