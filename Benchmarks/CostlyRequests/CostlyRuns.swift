@@ -32,7 +32,8 @@ let runCases: [CostlyRequest] = [
     CostlyRequest(
         .buttonHandle, "full-queues", setup: fullQueues,
         request: {
-            let globs = texts(256) { #""*b\#($0)*""# }.joined(separator: ",")
+            let globs = texts(256) { $0 < 48 ? #""*b\#($0)*""# : #""b\#($0 % buttons)""# }
+                .joined(separator: ",")
             let tickets = texts(256) { #""1-\#($0)-0""# }.joined(separator: ",")
             return call(
                 .buttonHandle, #"{"form":"f","fields":[\#(globs)],"tickets":[\#(tickets)]}"#)

@@ -66,6 +66,9 @@ public struct Limits: Sendable, Hashable {
     public var draftBytesMax = 4 << 10
     /// Drafts a second from one connection.
     public var draftsPerSecondMax = 30
+    /// Connections that take presses of one form's buttons. For each press they are asked which of
+    /// them takes it.
+    public var handlersMax = 100
     /// Presses of one button that wait for a handler.
     public var queueMax = 100
     /// Bytes of the values that the waiting and running presses of a form keep for their handlers.
@@ -189,6 +192,9 @@ extension Limits {
         .init(
             "draftsPerSecondMax", "drafts", "a dragged slider sends drafts", 1...1_000,
             \.draftsPerSecondMax),
+        .init(
+            "handlersMax", "connections", "work for each press, per form", 1...10_000,
+            \.handlersMax),
         .init("queueMax", "presses", "size of the store, per button", 1...10_000, \.queueMax),
         .init(
             "queueBytesMax", "bytes", "values of presses, per form",

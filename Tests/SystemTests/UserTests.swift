@@ -88,6 +88,9 @@ struct UserTests {
         try expect(["ok", "ok", "ok", f], "the definition") { try kind($0, "form.get", form) }
         try expect(["ok", "ok", "ok", f], "subscribing") { try kind($0, "state.subscribe", form) }
         try expect(["ok", "ok", "ok", f], "the history") { try kind($0, "state.history", form) }
+        try expect(["ok", "ok", "ok", f], "explaining") {
+            try kind($0, "state.explain", ["form": "guarded", "field": "name"])
+        }
         try expect(["ok", f, f, f], "name") { try set($0, "name", ["value": "\($0)"]) }
         try expect([f, "ok", f, f], "open") { try set($0, "open", ["value": "\($0)"]) }
         try expect(["disabled", f, f, f], "fixed") { try set($0, "fixed", ["value": "x"]) }

@@ -4,7 +4,7 @@
 /// sequence and gets the newest state of each peer that changed since. Confined to the loop.
 ///
 /// Thousands of connections may come or leave in one iteration, so no operation on one connection
-/// visits all entries.
+/// visits all entries, and a subscriber is told of at most `peersAtOnce` peers at once.
 struct PresenceBoard {
     /// A connection that has the form open.
     struct Entry {
@@ -18,6 +18,8 @@ struct PresenceBoard {
         var sequence: UInt64
         /// The peer has left. The entry is kept until every subscriber has been told.
         var isGone = false
+        /// There is a later entry of the same connection.
+        var isReplaced = false
     }
 
     /// The most peers that have left but are kept for subscribers that do not read. Beyond that,
@@ -27,10 +29,15 @@ struct PresenceBoard {
     private static let goneMin = 64
     /// About the largest notification, in bytes. Many peers need several.
     private static let frameBytes = 64 << 10
+    /// The most peers of one write to a subscriber: encoding them takes about a millisecond.
+    static let peersAtOnce = 512
 
+    /// In the order of their sequence numbers.
     private var entries: [Entry] = []
-    /// The index of each connection's entry.
+    /// The index of each connection's newest entry.
     private var places: [ConnectionID: Int] = [:]
+    /// How many entries are replaced.
+    private var replacedCount = 0
     /// When `goneCount` reaches this number, the cursors of all subscribers are read.
     private var reviewAt = PresenceBoard.goneMin
     /// How many entries of peers that left are kept.
@@ -39,36 +46,62 @@ struct PresenceBoard {
     private(set) var sequence: UInt64 = 0
     /// Whether something has changed since subscribers were last told.
     var hasNews = false
-    /// A cached encoding, for all subscribers with the same cursor.
-    private var encoded: (from: UInt64, to: UInt64, chunk: FrameChunk)?
+    /// A cached encoding, for all subscribers with the same cursor. One that is full remains valid:
+    /// what has changed since comes after it.
+    private var encoded: (from: UInt64, to: UInt64, isFull: Bool, chunk: FrameChunk)?
 
     /// Records the presence of a connection.
     mutating func update(
         _ connection: Connection, focus: String?, draft: JSON?
     ) {
-        sequence += 1
         let entry = Entry(
             connection: connection.id, user: connection.peer.user, client: connection.client,
-            tty: connection.tty, focus: focus, draft: draft, sequence: sequence)
-        if let index = places[connection.id] {
-            if entries[index].isGone { goneCount -= 1 }
-            entries[index] = entry
-        } else {
-            places[connection.id] = entries.count
-            entries.append(entry)
-        }
+            tty: connection.tty, focus: focus, draft: draft, sequence: 0)
+        if let index = places[connection.id], entries[index].isGone { goneCount -= 1 }
+        append(entry)
     }
 
     /// Records that a connection left; returns whether it was present.
     mutating func remove(_ connection: ConnectionID) -> Bool {
         guard let index = places[connection], !entries[index].isGone else { return false }
-        sequence += 1
-        entries[index].isGone = true
+        var entry = entries[index]
+        entry.isGone = true
+        entry.draft = nil
+        entry.focus = nil
         goneCount += 1
-        entries[index].draft = nil
-        entries[index].focus = nil
-        entries[index].sequence = sequence
+        append(entry)
         return true
+    }
+
+    /// Adds the newest entry of a connection.
+    private mutating func append(_ entry: Entry) {
+        sequence += 1
+        if let index = places[entry.connection] {
+            entries[index].isReplaced = true
+            entries[index].draft = nil
+            replacedCount += 1
+        }
+        places[entry.connection] = entries.count
+        entries.append(entry)
+        entries[entries.count - 1].sequence = sequence
+        if replacedCount > max(Self.goneMin, places.count) { removeEntries { $0.isReplaced } }
+    }
+
+    private mutating func removeEntries(where isObsolete: (Entry) -> Bool) {
+        let before = entries.count
+        entries.removeAll(where: isObsolete)
+        if entries.count == before { return }
+        replacedCount = 0
+        goneCount = 0
+        places = [:]
+        for (index, entry) in entries.enumerated() {
+            if entry.isReplaced {
+                replacedCount += 1
+            } else {
+                places[entry.connection] = index
+                if entry.isGone { goneCount += 1 }
+            }
+        }
     }
 
     /// Whether enough peers have left to read the cursors of all subscribers.
@@ -76,20 +109,14 @@ struct PresenceBoard {
 
     /// Removes peers that left, once every subscriber has been told.
     mutating func forgetGone(toldTo slowest: UInt64) {
-        let before = entries.count
-        entries.removeAll { $0.isGone && $0.sequence <= slowest }
-        goneCount -= before - entries.count
-        if entries.count < before {
-            places = Dictionary(
-                uniqueKeysWithValues: entries.indices.map { (entries[$0].connection, $0) })
-        }
+        removeEntries { $0.isReplaced || $0.isGone && $0.sequence <= slowest }
         // A review visits all entries, so the next one comes after a proportional number of
         // departures.
-        reviewAt = goneCount + max(Self.goneMin, entries.count / 4)
+        reviewAt = goneCount + max(Self.goneMin, places.count / 4)
         if goneCount <= Self.goneMax { reviewAt = min(reviewAt, Self.goneMax + 1) }
     }
 
-    /// The notification that brings a subscriber at `cursor` up to date; moves the cursor.
+    /// The notifications about the next peers for a subscriber at `cursor`; moves the cursor.
     ///
     /// - Parameter retained: counts a replaced encoding as long as writes retain it.
     mutating func read(
@@ -98,17 +125,31 @@ struct PresenceBoard {
     ) {
         guard cursor < sequence else { return }
         let chunk: FrameChunk
-        if let encoded, encoded.from == cursor, encoded.to == sequence {
-            chunk = encoded.chunk
+        let end: UInt64
+        if let encoded, encoded.from == cursor, encoded.to == sequence || encoded.isFull {
+            (chunk, end) = (encoded.chunk, encoded.to)
         } else {
-            let isFirst = cursor == 0
-            let peers = entries.filter { $0.sequence > cursor && !(isFirst && $0.isGone) }
+            let peers = next(after: cursor)
+            let isFull = peers.count == Self.peersAtOnce
+            end = isFull ? peers.last?.sequence ?? sequence : sequence
             chunk = FrameChunk(Self.frames(peers, form: form))
             encoded?.chunk.retire(retained)
-            encoded = (cursor, sequence, chunk)
+            encoded = (cursor, end, isFull, chunk)
         }
-        cursor = sequence
+        cursor = end
         output.append(chunk, 0..<chunk.count)
+    }
+
+    /// The next entries after a cursor. Who has not been told of anybody is not told who left.
+    private func next(after cursor: UInt64) -> [Entry] {
+        let start = entries.partitionIndex { $0.sequence > cursor }
+        var peers: [Entry] = []
+        for entry in entries[start...] where !entry.isReplaced {
+            if cursor == 0, entry.isGone { continue }
+            peers.append(entry)
+            if peers.count == Self.peersAtOnce { break }
+        }
+        return peers
     }
 
     /// The notifications about these peers; empty if there are none.

@@ -105,7 +105,9 @@ extension ButtonProgress {
 extension ButtonHandle {
     init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
         form = try reader.name("form", bounds)
-        fields = try reader.globs(bounds)
+        var short = bounds
+        short.globBytesMax = min(bounds.globBytesMax, bounds.handlerGlobBytesMax)
+        fields = try reader.globs(short)
         tickets =
             try reader.optionalNames(
                 "tickets", countMax: bounds.ticketsMax, limit: "ticketsMax", bounds) ?? []

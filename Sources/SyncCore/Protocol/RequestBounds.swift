@@ -6,6 +6,8 @@ public struct RequestBounds: Hashable, Sendable {
     public var globsMax = 256
     /// Bytes of the globs of one request that are not names. Each is matched against each field.
     public var globBytesMax = 4096
+    /// The same of a handler, which are matched for each press.
+    public var handlerGlobBytesMax = 256
     /// Bytes of an idempotency key.
     public var keyBytesMax = 128
     /// Bytes and grapheme clusters of a message that says why something is changed.

@@ -192,4 +192,43 @@ import Testing
             #expect(try #require(form).presence.goneCount < 3_000)
         }
     }
+
+    @Test("who comes to a form with thousands of peers is told of them in parts, of each once")
+    func newcomer() throws {
+        apply([#"{"id":"a","type":"toggle"}"#])
+        let subscribe =
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f","presence":true}}"#
+        let count = 2 * PresenceBoard.peersAtOnce + 100
+        let crowd = (0..<count).map { _ in host.connect(uid: 1000, user: "alice") }
+        host.stopped.formUnion(crowd)
+        for one in crowd { host.send(one, subscribe) }
+        host.settle()
+        let form = try #require(form)
+        // The first is somewhere else now, and the second has left.
+        host.send(
+            crowd[0],
+            #"{"jsonrpc":"2.0","id":2,"method":"presence.update","params":{"form":"f","focus":"a"}}"#
+        )
+        host.disconnect(crowd[1])
+        host.settle()
+        var cursor: UInt64 = 0
+        var parts = 0
+        while cursor < form.presence.sequence {
+            var output = Output()
+            form.presence.read(
+                from: &cursor, form: "f", into: &output, retained: RetainedBytes())
+            parts += 1
+            try #require(parts <= 3)
+        }
+        #expect(parts == 3)
+        let reader = host.connect(uid: 1000, user: "alice")
+        host.ask(reader, subscribe)
+        host.settle()
+        let told = host.take(reader).joined(separator: "\n")
+        for one in crowd.indices where one != 1 {
+            let name = #""connection":\#(crowd[one].number),"#
+            #expect(told.split(separator: name).count == 2, "\(one)")
+        }
+        #expect(told.contains(#""focus":"a""#))
+    }
 }

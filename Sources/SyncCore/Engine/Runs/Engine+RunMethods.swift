@@ -14,6 +14,7 @@ extension Engine {
         try requireMatches(globs, form, state)
         let buttons = try handled(params.fields, globs, form, connection)
         let runs = runs(of: form)
+        if !buttons.isEmpty { try requireHandlersMax(runs.desk, connection, form) }
         var held: [RunRow] = []
         let active = state.busyButtons
         scheduler.spend(active.reduce(0) { $0 + $1.board.running.count } >> 4, connection.account)
@@ -43,6 +44,19 @@ extension Engine {
             }
         }
         serveRuns(of: form)
+    }
+
+    /// Rejects a handler beyond the limit.
+    private func requireHandlersMax(
+        _ desk: RunDesk, _ connection: Connection, _ form: LiveForm
+    ) throws(WireError) {
+        let max = configuration.limits.handlersMax
+        if desk.handlerCount < max || desk.takesPresses(connection.id) { return }
+        var error = WireError.limit(
+            "handlersMax", max: Int64(max),
+            "\(max) connections handle form \(form.name) already (handlersMax)")
+        error.form = form.name
+        throw error
     }
 
     /// The buttons that a request names and the peer may handle.

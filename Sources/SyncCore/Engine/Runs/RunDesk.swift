@@ -85,9 +85,15 @@ struct RunDesk {
         holders.filter { $0.value == id }.map(\.key).sorted()
     }
 
+    /// The number of connections that take presses.
+    var handlerCount: Int { handlers.count }
+
+    /// Whether a connection takes presses.
+    func takesPresses(_ id: ConnectionID) -> Bool { handlers.contains { $0.id == id } }
+
     /// Whether a connection takes presses or holds runs.
     func knows(_ id: ConnectionID) -> Bool {
-        handlers.contains { $0.id == id } || holders.values.contains(id)
+        takesPresses(id) || holders.values.contains(id)
     }
 
     // MARK: - Handlers

@@ -68,6 +68,37 @@ import Testing
         #expect(more.contains { $0.contains(#""limit":"queueBytesMax""#) }, "\(more)")
     }
 
+    @Test("a form has so many handlers and no more; who is one already may ask again")
+    func handlers() throws {
+        var limits = Limits()
+        limits.handlersMax = 3
+        let (host, client) = try host(#""runs":"queue""#, limits: limits)
+        func handle(_ id: ConnectionID, _ fields: String = #"["a"]"#) -> String {
+            host.ask(id, Self.call("button.handle", #"{"form":"f","fields":\#(fields)}"#))
+                .joined()
+        }
+        let others = (0..<2).map { _ in host.connect(uid: 0, user: "root") }
+        for id in [client] + others { #expect(handle(id).contains(#""result""#)) }
+        let late = host.connect(uid: 0, user: "root")
+        #expect(handle(late).contains(#""limit":"handlersMax""#))
+        #expect(handle(client, #"["b"]"#).contains(#""result""#))
+        // One that rests makes place, one that has gone too.
+        #expect(handle(others[0], "[]").contains(#""result""#))
+        #expect(handle(late).contains(#""result""#))
+        host.disconnect(others[1])
+        #expect(handle(others[0]).contains(#""result""#))
+    }
+
+    @Test("a handler names few patterns, because they are matched for each press")
+    func patterns() throws {
+        let (host, client) = try host(#""runs":"queue""#)
+        let long = (0..<6).map { #""*\#(String(repeating: "x", count: 50))\#($0)*""# }
+        let answer = host.ask(
+            client,
+            Self.call("button.handle", #"{"form":"f","fields":[\#(long.joined(separator: ","))]}"#))
+        #expect(answer.contains { $0.contains(#""limit":"globBytesMax""#) }, "\(answer)")
+    }
+
     @Test("each press keeps the values after its transaction")
     func kept() throws {
         let (host, client) = try host(#""runs":"queue","waitsFor":"1h""#)
