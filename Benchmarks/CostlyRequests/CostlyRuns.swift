@@ -21,7 +21,24 @@ private let mostPresses = set(texts(3_000) { #"{"field":"b\#($0 % buttons)","pre
 private let latestForm = apply([#"{"id":"b0","type":"button","runs":"latest","waitsFor":"1d"}"#])
 private let latestPresses = set(texts(3_000) { _ in #"{"field":"b0","press":true}"# })
 
+/// Queues beside a guarded field with as many proposals as a user may have. Breaking the glass ends
+/// all of them.
+private let guardedQueues =
+    [
+        apply(
+            texts(70) { #"{"id":"b\#($0)","type":"button","runs":"queue","waitsFor":"1d"}"# }
+                + [
+                    #"{"id":"x","type":"toggle","approval":{"from":["anyone"]},"breakGlass":["anyone"]}"#
+                ])
+    ]
+    + Array(
+        repeating: set(texts(70) { #"{"field":"b\#($0)","press":true}"# }), count: 100)
+    + Array(repeating: set([#"{"field":"x","toggle":true}"#], #","propose":true"#), count: 20)
+
 let runCases: [CostlyRequest] = [
+    CostlyRequest(.stateSet, "break-glass-full-queues", setup: guardedQueues) {
+        set([#"{"field":"x","toggle":true}"#], #","breakGlass":true,"message":"why""#)
+    },
     CostlyRequest(.stateSet, "most-presses", setup: [buttonForm]) { mostPresses },
     CostlyRequest(
         .stateSet, "most-latest-presses", setup: [latestForm, latestPresses],
