@@ -1,12 +1,14 @@
-"""A key in one live form to the changed cells of another's terminal, beside a plain relay.
+"""A key in one live form to the changed cells of another's terminal, beside a bare relay.
 
     key-to-cells.py --release FOLDER --build FOLDER [--quick]
 
 `keys` (keys.c) presses + on a stepper of the deploy form in one `pickerctl open` and takes the time
-until another was written the frame that shows it; in turns with it a relay copies the same bytes
-between two terminals, which is what the kernel costs. The row that has a bar is measured without
-fsync (`durability = memory`); the default, where a value is on disk before anybody sees it, stands
-below.
+until another was written the frame that shows it. In turns with it, two programs write the same
+bytes: a relay on the same path (terminal, process, Unix socket, process, Unix socket, process,
+terminal), and a copy by one process from terminal to terminal. So the relay is what the kernel costs
+on this path. The row that has a bar is measured without fsync (`durability = memory`). Below it is
+the default, where a value is on disk before anybody sees it, beside a relay that waits for one
+fdatasync for each key.
 """
 
 import argparse
@@ -28,7 +30,7 @@ def percentile(values, share):
 
 
 def measure(release, build, durability, count, pause):
-    """Nanoseconds of each key, ours and the relay's, and bytes of a frame."""
+    """Nanoseconds of each key, by who passed it on, and the bytes of a frame."""
     with tempfile.TemporaryDirectory(prefix="keys-") as folder:
         environment = {
             "PATH": os.environ["PATH"], "HOME": folder, "LC_ALL": "C.UTF-8",
@@ -45,19 +47,21 @@ def measure(release, build, durability, count, pause):
             text = FORM.read_text().replace("max: 64", "max: 1000000000")
             subprocess.run([release / "pickerctl", "form", "apply", "-"], input=text, text=True,
                            check=True, env=environment, stdout=subprocess.DEVNULL)
-            lines = subprocess.run(
-                [build / "keys", str(count), str(pause), "deploy", release / "pickerctl"],
-                capture_output=True, text=True, check=True, env=environment).stdout.splitlines()
+            command = [build / "keys", str(count), str(pause), "deploy", release / "pickerctl"]
+            if durability == "commit":
+                command.append(folder + "/synced")
+            lines = subprocess.run(command, capture_output=True, text=True, check=True,
+                                   env=environment).stdout.splitlines()
         finally:
             daemon.send_signal(signal.SIGTERM)
             daemon.wait()
-    samples = {"ours": [], "relay": []}
+    samples = {"ours": [], "relay": [], "copy": []}
     sizes = []
     for line in lines:
         who, nanoseconds, size = line.split()
         samples[who].append(int(nanoseconds))
         sizes.append(int(size))
-    return samples["ours"], samples["relay"], percentile(sizes, 0.5)
+    return samples, percentile(sizes, 0.5)
 
 
 def main():
@@ -71,20 +75,19 @@ def main():
     print(f"key to cells, {count} keys each in turns, load {os.getloadavg()[0]:.1f}")
     print(f"{'durability':<12}{'':8}{'p50':>10}{'p99':>10}")
     for durability in ("memory", "commit"):
-        ours, relay, size = measure(
-            arguments.release, arguments.build, durability, count, 3000)
-        ratios = []
-        for name, values in (("ours", ours), ("relay", relay)):
-            figures = [percentile(values, share) / 1000 for share in (0.5, 0.99)]
-            ratios.append(figures)
-            print(f"{durability:<12}{name:8}" + "".join(f"{f:>7.0f} µs" for f in figures))
-        ratio = [mine / theirs for mine, theirs in zip(*ratios)]
-        verdict = ""
-        if durability == "memory":
-            holds = all(value <= BAR for value in ratio)
-            verdict = f"  (bar {BAR:g}: {'holds' if holds else 'does not hold'})"
-        print(f"{'':12}{'ratio':8}" + "".join(f"{r:>8.2f} x" for r in ratio) + verdict
-              + f"  frames of {size} bytes")
+        samples, size = measure(arguments.release, arguments.build, durability, count, 3000)
+        figures = {}
+        for name, values in samples.items():
+            figures[name] = [percentile(values, share) / 1000 for share in (0.5, 0.99)]
+            print(f"{durability:<12}{name:8}" + "".join(f"{f:>7.0f} µs" for f in figures[name]))
+        for name in ("relay", "copy"):
+            ratio = [mine / theirs for mine, theirs in zip(figures["ours"], figures[name])]
+            verdict = ""
+            if durability == "memory" and name == "relay":
+                holds = all(value <= BAR for value in ratio)
+                verdict = f"  (bar {BAR:g}: {'holds' if holds else 'does not hold'})"
+            print(f"{'':12}{'/ ' + name:8}" + "".join(f"{r:>8.2f} x" for r in ratio) + verdict)
+        print(f"{'':12}frames of {size} bytes")
     print(f"{time.monotonic() - started:.0f} s")
 
 

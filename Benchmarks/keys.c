@@ -1,11 +1,17 @@
 /* From a key in one terminal to the cells that another is written, in nanoseconds.
  *
- *     keys COUNT PAUSE-MICROSECONDS FORM PICKERCTL
+ *     keys COUNT PAUSE-MICROSECONDS FORM PICKERCTL [FILE]
  *
  * Two pseudo-terminals have a live form each; a key (+ on a stepper) is written to the first, and
- * the time is taken when the second was written the frame that shows it, to its last byte. Between
- * two of those the peer's turn: a relay that, for a key from one terminal, writes the very bytes of
- * the frame before to another. Lines of `ours N` and `relay N` go to standard output.
+ * the time is taken when the second was written the frame that shows it, to its last byte. In turns
+ * with it come two programs that know no forms and write the very bytes of that frame:
+ *
+ *     relay   terminal -> process -> Unix socket -> process -> Unix socket -> process -> terminal,
+ *             the path that a key has here too, at its shortest
+ *     copy    terminal -> process -> terminal
+ *
+ * With FILE, the relay's middle process writes each key to it and waits for fdatasync(2) before it
+ * passes it on. Lines of `ours N BYTES`, `relay N BYTES` and `copy N BYTES` go to standard output.
  *
  * The terminals answer that they have synchronized output, so that a frame's end can be seen.
  */
@@ -20,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -30,17 +37,19 @@ static const char question[] = "\x1b[?2026$p", answer[] = "\x1b[?2026;2$y", end[
 /* Milliseconds after which a frame that does not come is given up. */
 static const int patience = 10000;
 
-/* What the relay writes: shared between it and us. */
+/* What the relay and the copy write: shared between them and us. */
 struct frame {
     size_t count;
     char bytes[FRAME_MAX];
 };
 
-static pid_t children[3];
+/* Two live forms, the relay's three processes, the copy. */
+#define CHILDREN 6
+static pid_t children[CHILDREN];
 
 static void give_up(const char *why) {
     fprintf(stderr, "keys: %s\n", why);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < CHILDREN; i++)
         if (children[i] > 0) kill(children[i], SIGTERM);
     exit(1);
 }
@@ -99,23 +108,80 @@ static void send_key(int master, const char *key) {
     if (write(master, key, strlen(key)) != (ssize_t)strlen(key)) give_up("a key cannot be written");
 }
 
-/* The relay: a byte from one terminal, the frame to the other. */
-static void relay(int in, int out, const struct frame *frame) {
+/* For each key that can be read at `in`, the whole frame to `out`, or the key alone without one;
+ * first the key to `file`, unless that is -1. */
+static void pass(int in, int out, const struct frame *frame, int file) {
     char key;
-    while (read(in, &key, 1) == 1)
-        if (write(out, frame->bytes, frame->count) < 0) _exit(1);
+    while (read(in, &key, 1) == 1) {
+        if (file >= 0 && (write(file, &key, 1) != 1 || fdatasync(file) != 0)) _exit(1);
+        if (write(out, frame ? frame->bytes : &key, frame ? frame->count : 1) < 0) _exit(1);
+    }
     _exit(0);
 }
 
-static void make_raw(int slave) {
+/* Whatever can be read at `in` to `out`, as a terminal's program does with a frame. */
+static void show(int in, int out) {
+    char bytes[FRAME_MAX];
+    ssize_t count;
+    while ((count = read(in, bytes, sizeof bytes)) > 0)
+        if (write(out, bytes, count) < 0) _exit(1);
+    _exit(0);
+}
+
+/* A program between two terminals. */
+struct peer {
+    const char *name;
+    int from, to;               /* our sides of its terminals */
+};
+
+static void open_terminal(int *master, int *slave) {
     struct termios modes;
-    tcgetattr(slave, &modes);
+    if (openpty(master, slave, NULL, NULL, &size)) give_up("no pseudo-terminal");
+    tcgetattr(*slave, &modes);
     cfmakeraw(&modes);
-    tcsetattr(slave, TCSANOW, &modes);
+    tcsetattr(*slave, TCSANOW, &modes);
+}
+
+static struct peer open_copy(const struct frame *frame) {
+    struct peer peer = {.name = "copy"};
+    int from, to;
+    open_terminal(&peer.from, &from);
+    open_terminal(&peer.to, &to);
+    if ((children[5] = fork()) == 0) pass(from, to, frame, -1);
+    return peer;
+}
+
+static struct peer open_relay(const struct frame *frame, int file) {
+    struct peer peer = {.name = "relay"};
+    int from, to, first[2], second[2];
+    open_terminal(&peer.from, &from);
+    open_terminal(&peer.to, &to);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, first) || socketpair(AF_UNIX, SOCK_STREAM, 0, second))
+        give_up("no sockets");
+    if ((children[2] = fork()) == 0) pass(from, first[0], NULL, -1);
+    if ((children[3] = fork()) == 0) pass(first[1], second[0], frame, file);
+    if ((children[4] = fork()) == 0) show(second[1], to);
+    return peer;
+}
+
+/* The time that a peer needs for a key. */
+static int64_t time_peer(const struct peer *peer, const struct frame *frame) {
+    static char bytes[FRAME_MAX];
+    int64_t start = now();
+    send_key(peer->from, "+");
+    size_t got = 0;
+    while (got < frame->count) {
+        ssize_t more = read(peer->to, bytes, sizeof bytes);
+        if (more <= 0) give_up("a peer ended");
+        got += more;
+    }
+    return now() - start;
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) return 64;
+    if (argc != 5 && argc != 6) return 64;
+    int file = argc == 6 ? open(argv[5], O_WRONLY | O_CREAT | O_APPEND | O_TRUNC, 0600) : -1;
+    if (argc == 6 && file < 0) give_up("the file cannot be written");
     int count = atoi(argv[1]), pause = atoi(argv[2]);
     struct frame *frame = mmap(NULL, sizeof *frame, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -131,15 +197,8 @@ int main(int argc, char **argv) {
     drain(first, 300);
     drain(second, 300);
 
-    int from, from_slave, to, to_slave;
-    if (openpty(&from, &from_slave, NULL, NULL, &size) || openpty(&to, &to_slave, NULL, NULL, &size))
-        give_up("no pseudo-terminal");
-    make_raw(from_slave);
-    make_raw(to_slave);
-    children[2] = fork();
-    if (children[2] == 0) relay(from_slave, to_slave, frame);
+    struct peer peers[] = {open_relay(frame, file), open_copy(frame)};
 
-    static char bytes[FRAME_MAX];
     int warm = count / 10 + 20;
     for (int i = -warm; i < count; i++) {
         drain(second, 0);
@@ -149,20 +208,15 @@ int main(int argc, char **argv) {
         int64_t ours = now() - start;
         usleep(pause);
         drain(first, 0);
-        start = now();
-        send_key(from, "+");
-        size_t got = 0;
-        while (got < frame->count) {
-            ssize_t more = read(to, bytes, sizeof bytes);
-            if (more <= 0) give_up("the relay ended");
-            got += more;
+        if (i >= 0) printf("ours %lld %zu\n", (long long)ours, frame->count);
+        for (size_t peer = 0; peer < sizeof peers / sizeof *peers; peer++) {
+            int64_t theirs = time_peer(&peers[peer], frame);
+            usleep(pause);
+            if (i >= 0)
+                printf("%s %lld %zu\n", peers[peer].name, (long long)theirs, frame->count);
         }
-        int64_t peer = now() - start;
-        usleep(pause);
-        if (i >= 0) printf("ours %lld %zu\nrelay %lld %zu\n", (long long)ours, frame->count,
-                           (long long)peer, got);
     }
-    for (int i = 0; i < 3; i++) kill(children[i], SIGTERM);
+    for (int i = 0; i < CHILDREN; i++) kill(children[i], SIGTERM);
     while (wait(NULL) > 0 || errno == EINTR) {}
     return 0;
 }

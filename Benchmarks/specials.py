@@ -236,9 +236,10 @@ def keys(context, samples):
     """A key in one live form to the cells of another, beside a relay: key-to-cells.py."""
     key_to_cells = importlib.import_module("key-to-cells")
     count = 200 if context.is_quick else 1_000
-    ours, relay, size = key_to_cells.measure(
+    times, size = key_to_cells.measure(
         Path(context.release).resolve(), Path(context.build).resolve(), "memory", count, 3000)
-    for name, values in (("pickersync", ours), ("relay", relay)):
+    times["pickersync"] = times.pop("ours")
+    for name, values in times.items():
         samples.add("keys", name, {
             f"p{share * 100:.0f}_us": key_to_cells.percentile(values, share) / 1e3
             for share in (0.5, 0.99)} | {"bytes": size})
