@@ -44,6 +44,8 @@ package struct Queue<Element>: RandomAccessCollection {
 
     /// Removes the first element.
     @discardableResult package mutating func takeFirst() -> Element? {
+        // Most calls ask an empty queue, in each iteration of a loop.
+        if head == elements.count { return nil }
         var first: Element?
         take(1) { first = $0 }
         return first

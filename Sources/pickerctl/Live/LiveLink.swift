@@ -60,6 +60,8 @@ struct LiveLink {
 
     /// What can be read when `receive` has something to do.
     var descriptor: Int32? { socket?.stream.number ?? launch?.descriptor }
+    /// Whether there is a connection.
+    var isConnected: Bool { machine.isOnline }
     /// Whether bytes wait to be written.
     var isBlocked: Bool { !unsent.isEmpty }
     /// When to connect next.

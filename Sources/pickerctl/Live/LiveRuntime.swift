@@ -1,7 +1,9 @@
 // The loop of a live form: poll(2) over the terminal, the daemon's socket and the signals' pipe.
 //
 // Invariants: one thread; the model decides, this code does the I/O; all available input is
-// processed before the screen is drawn, and a frame is one write.
+// processed before the screen is drawn, and a frame is one write. What the user does is sent before
+// it is drawn, and a frame waits for the answer for a time that nobody notices, so that an edit is
+// one frame and not two.
 
 internal import Glibc
 internal import PickerClient
@@ -22,6 +24,8 @@ struct LiveRuntime {
     private let depth: ColorDepth
     /// When an unfinished escape sequence counts as the Escape key.
     private var escapeDue: UInt64?
+    /// When the screen is drawn although a request has not been answered.
+    private var drawDue: UInt64?
     /// Whether the terminal has kitty's keyboard protocol.
     private var hasKeyboard = false
     /// The position of an inline frame, if it is known.
@@ -41,6 +45,8 @@ struct LiveRuntime {
 
     /// The timeout for the rest of an escape sequence, in nanoseconds.
     private static let escapeSpan: UInt64 = 40_000_000
+    /// How long a frame waits for the answer to a request, in nanoseconds.
+    private static let answerSpan: UInt64 = 4_000_000
 
     init(_ model: LiveModel, _ link: LiveLink, _ terminal: Terminal, charset: Charset) {
         self.model = model
@@ -68,6 +74,7 @@ struct LiveRuntime {
             let now = MonotonicClock.now()
             if let deadline = model.deadline, deadline <= now { feed(.tick) }
             link.flush()
+            if let drawDue, drawDue > MonotonicClock.now() { continue }
             if ending == nil { draw() }
         }
         link.flush()
@@ -105,6 +112,7 @@ struct LiveRuntime {
     }
 
     private mutating func draw() {
+        drawDue = nil
         let canvas = model.draw()
         let bytes = encoder.encode(canvas.buffer, cursor: canvas.cursor)
         if !bytes.isEmpty { terminal.write(bytes) }
@@ -140,7 +148,7 @@ struct LiveRuntime {
     private mutating func wait() {
         let now = MonotonicClock.now()
         var deadline = model.deadline
-        for other in [link.deadline, escapeDue] {
+        for other in [link.deadline, escapeDue, drawDue] {
             if let other { deadline = min(deadline ?? other, other) }
         }
         var entries = [
@@ -155,7 +163,12 @@ struct LiveRuntime {
         poll(&entries, nfds_t(entries.count), span.map { Int32(clamping: $0) } ?? -1)
         if entries[1].revents != 0 { takeSignals() }
         if entries[0].revents != 0 { takeInput() }
-        if entries.count > 2, entries[2].revents & ~Int16(POLLOUT) != 0 { link.receive() }
+        if entries.count > 2, entries[2].revents & ~Int16(POLLOUT) != 0 {
+            // The daemon has told the other forms too. They may wait for this processor, and what
+            // is left to do here is a frame that is not urgent.
+            if !numbers.isEmpty { sched_yield() }
+            link.receive()
+        }
         let then = MonotonicClock.now()
         if let escapeDue, escapeDue <= then {
             self.escapeDue = nil
@@ -235,7 +248,9 @@ struct LiveRuntime {
         while let event = link.takeEvent() {
             if case .answered(let tickets, let outcome) = event {
                 let answered = tickets.compactMap { numbers.removeValue(forKey: $0) }
-                if !answered.isEmpty { feed(.answered(answered, outcome)) }
+                if answered.isEmpty { continue }
+                feed(.answered(answered, outcome))
+                if numbers.isEmpty { drawDue = nil }
             } else {
                 feed(.client(event))
                 if case .violation = event { link.drop() }
@@ -249,7 +264,11 @@ struct LiveRuntime {
 
     private mutating func carryOut(_ command: LiveCommand) {
         switch command {
-        case .request(let number, let request): numbers[link.submit(request)] = number
+        case .request(let number, let request):
+            numbers[link.submit(request)] = number
+            if link.isConnected {
+                drawDue = drawDue ?? MonotonicClock.now() &+ Self.answerSpan
+            }
         case .presence(let update): _ = link.submit(.presenceUpdate(update))
         case .quit(let status): ending = ending ?? status
         case .suspend: suspend()

@@ -31,9 +31,11 @@ extension LiveModel {
         let columns = drawn.labelColumns(of: presentation.definitions) {
             presentation.definition.controls.map { ControlLabel($0).columns }
         }
-        let visible = columns.indices.lazy.filter { presentation.isVisible($0) }
-        return around.environment.fittingLabels(
-            columns: visible.map { columns[$0] }.max() ?? 0)
+        var widest = 0
+        for index in columns.indices where presentation.isVisible(index) {
+            widest = max(widest, columns[index])
+        }
+        return around.environment.fittingLabels(columns: widest)
     }
 
     private func screen(_ drawn: inout DrawnParts) -> LiveScreen {
