@@ -103,7 +103,8 @@ screens: ## the golden screens of the live form as pictures, into .build/screens
 	@scripts/dependencies screens
 	@scripts/screens $(BUILD)/screens Tests/PickerctlTests/Live/Goldens/*.ansi
 	@mkdir -p docs/pictures
-	@for name in conflict-100x30-truecolor gallery-96x86-truecolor keys-100x30-truecolor; do \
+	@for name in conflict-100x30-truecolor gallery-96x86-truecolor keys-100x30-truecolor \
+	    runbook-100x30-truecolor; do \
 	    cp $(BUILD)/screens/$$name.png docs/pictures/$${name%%-*}.png; done
 
 .PHONY: test-asan

@@ -196,6 +196,7 @@ struct HintsLook: Equatable {
     var isReady: Bool
     var hasConflicts: Bool
     var hasDraft: Bool
+    var isRunning: Bool
     var keys: KeyMap
 }
 
@@ -259,6 +260,7 @@ extension LiveModel {
                 conflicts: focusedIndex.map { conflict($0).count } ?? 0, undo: undoHint,
                 asks: question != nil, isReady: isReady, hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
+                isRunning: focusedIndex.map(isRunning) ?? false,
                 keys: around.keys))
     }
 

@@ -37,8 +37,6 @@ struct FormPresentation {
         var isEnabled: Bool
         var lease: FieldLease?
         var runs: ButtonRuns?
-        /// The controls whose stored values it depends on.
-        var sources: Set<Int>
     }
 
     let form: String
@@ -53,6 +51,8 @@ struct FormPresentation {
     private(set) var progress: [String: ButtonProgressed] = [:]
     /// By the number of the control.
     private var readings: [Reading] = []
+    /// The controls whose stored values a reading depends on, in the same order.
+    private var sources: [Set<Int>] = []
 
     /// A definition with the values of a copy.
     init(_ definition: FormDefinition, _ replica: FormReplica = FormReplica()) {
@@ -74,34 +74,35 @@ extension FormPresentation {
     /// The causal context of what is shown.
     var context: String? { replica.context }
 
-    private func reading(_ index: Int) -> Reading {
+    private func reading(_ index: Int) -> (Reading, sources: Set<Int>) {
         var sources: Set<Int> = []
         func value(_ source: Int) -> JSON {
             sources.insert(source)
             return stored(source)
         }
         let state = state(definition.controls[index].id)
-        var reading = Reading(
+        let reading = Reading(
             shown: definition.shown(index, values: value),
             text: percent(value(index), index)
                 ?? definition.displayText(of: index, values: value),
             isVisible: definition.isVisible(index, values: value),
             isEnabled: definition.isEnabled(index, values: value),
-            lease: state?.lease, runs: state?.runs, sources: [])
-        reading.sources = sources
-        return reading
+            lease: state?.lease, runs: state?.runs)
+        return (reading, sources)
     }
 
     private mutating func readAll() {
-        readings = definition.controls.indices.map { reading($0) }
+        let all = definition.controls.indices.map { reading($0) }
+        readings = all.map(\.0)
+        sources = all.map(\.sources)
     }
 
     /// Computes all readings again that depend on these fields.
     private mutating func read(changed fields: [String]) {
         let changed = fields.compactMap { index($0) }
-        for index in readings.indices
-        where changed.contains(where: { readings[index].sources.contains($0) }) {
-            readings[index] = reading(index)
+        for index in sources.indices
+        where changed.contains(where: { sources[index].contains($0) }) {
+            (readings[index], sources[index]) = reading(index)
         }
     }
 
@@ -116,7 +117,23 @@ extension FormPresentation {
         if case .secure = definition.controls[index].kind { return Template.dash }
         if case .button = definition.controls[index].kind { return "pressed" }
         if let percent = percent(value, index) { return percent }
+        if let format = measure(index), !value.isNull {
+            let targets = definition.targets[index]
+            return definition.render(format, of: index) {
+                targets.contains($0) ? value : stored($0)
+            }
+        }
         return definition.text(of: ShownValue(value), control: index)
+    }
+
+    /// The format of a number on a scale. It is short, such as a unit; other formats are sentences
+    /// for the control's own place.
+    private func measure(_ index: Int) -> Template? {
+        switch definition.controls[index].kind {
+        case .slider(let slider): slider.format
+        case .gauge(let gauge): gauge.currentValueLabel
+        default: nil
+        }
     }
 
     /// The value of a gauge from 0 to 1 without a format, as a percentage.

@@ -11,7 +11,7 @@ extension LineForm {
         switch words.first {
         case "q", "quit": leave(&commands)
         case "edit", "e": editOutside(&commands)
-        case "undo", "u": model.perform(.undo, &commands)
+        case "undo", "u": model.sendTurn(isUndo: true, &commands)
         case "redo": model.perform(.redo, &commands)
         case "list", "l":
             list()

@@ -12,6 +12,8 @@ extension LiveModel {
         case kept(KeptChoice)
         /// Cancel the run of a button.
         case cancelRun(field: String, press: String)
+        /// Undo or redo an edit of another control than the focused one.
+        case turn(OwnEdit, isUndo: Bool)
         /// A question that is answered with text.
         case typed(TypedQuestion)
     }
@@ -34,6 +36,14 @@ extension LiveModel {
                 kind: .question)
         case .kept(let choice)?: return keptQuestion(choice)
         case .typed(let asked)?: return words(of: asked)
+        case .turn(let edit, let isUndo)?:
+            let keys = isRoomy ? "" : " Enter / Esc"
+            let verb = isUndo ? "Undo" : "Redo"
+            return WordsLook(
+                "\(verb) \(text(of: edit) ?? "your last edit") for everybody?\(keys)",
+                "\(verb) \(text(of: edit, isShort: true) ?? "your last edit")?\(keys)",
+                "\(verb) \(Self.brief(title(of: edit.parts.first?.field ?? "")))?\(keys)",
+                kind: .question)
         case .cancelRun(let field, _)?:
             let keys = isRoomy ? "" : " Enter / Esc"
             return WordsLook(
@@ -64,6 +74,7 @@ extension LiveModel {
             switch question {
             case .reset(let field): send(field, .reset, &commands)
             case .cancelRun(let field, let press): cancelRun(field, press, &commands)
+            case .turn(_, let isUndo): sendTurn(isUndo: isUndo, &commands)
             case .kept, .typed: break
             }
             return true
@@ -92,6 +103,31 @@ extension LiveModel {
     }
 
     // MARK: Undo
+
+    /// Undoes or redoes the last own edit. An edit of the focused control is in view, with the
+    /// footer that names it; for one of another control the status line asks first, as a letter
+    /// may have been meant for a list or a text.
+    mutating func undoOrRedo(_ action: KeyAction, _ commands: inout [LiveCommand]) {
+        guard mode == .form else { return }
+        let isUndo = action == .undo
+        let edit = isUndo ? ownEdits.done.last : ownEdits.undone.last
+        if let edit, !edit.parts.contains(where: { $0.field == focusedField }) {
+            question = .turn(edit, isUndo: isUndo)
+        } else {
+            sendTurn(isUndo: isUndo, &commands)
+        }
+    }
+
+    /// Asks the daemon to undo or redo the last own edit.
+    mutating func sendTurn(isUndo: Bool, _ commands: inout [LiveCommand]) {
+        let undo = StateUndo(form: presentation.form)
+        if isUndo {
+            request(.stateUndo(undo), .undo, &commands)
+        } else {
+            request(.stateRedo(undo), .redo, &commands)
+        }
+        if !isOnline { say("the daemon is asked when it is back") }
+    }
 
     /// An own edit, as undo describes it.
     struct OwnEdit: Equatable {
@@ -160,6 +196,11 @@ extension LiveModel {
             guard let index = presentation.index(part.field) else { return nil }
             if case .secure = presentation.definition.controls[index].kind {
                 return title(of: part.field)
+            }
+            if part.was == part.value {
+                // Only the end of the value was changed.
+                let title = title(of: part.field)
+                return "\(isShort ? Self.brief(title) : title) lease"
             }
             let was = Self.brief(valueText(part.was, of: index))
             let value = Self.brief(valueText(part.value, of: index))

@@ -163,6 +163,8 @@ extension LiveModel {
         guard let index = focusedIndex else { return }
         let control = presentation.definition.controls[index]
         guard mayEdit(control.id) else { return }
+        // It was about the value before this.
+        message = nil
         switch control.kind {
         case .toggle:
             let isOn = shown(index).value.boolValue ?? false
@@ -251,14 +253,16 @@ extension LiveModel {
     mutating func press(_ field: String, _ commands: inout [LiveCommand]) {
         let context = activeEdit?.context
         if activeEdit?.field == field { activeEdit = nil }
-        if send(field, .press, context: context, &commands) {
+        // A press that waits for its message is not one yet.
+        if send(field, .press, context: context, &commands), question == nil {
             pressed = (field, now &+ Span.press)
         }
     }
 
     // MARK: Digits
 
-    /// A digit: an option, or the beginning of a number.
+    /// A digit: the highlight or the draft at an option, as arrows put it there, or the beginning
+    /// of a number.
     mutating func typed(_ digit: Int, _ commands: inout [LiveCommand]) {
         guard let index = focusedIndex else { return }
         let control = presentation.definition.controls[index]
@@ -268,9 +272,16 @@ extension LiveModel {
         case .picker:
             let options = Self.choices(of: control)
             guard digit > 0, options.indices.contains(digit - 1) else { return }
-            if shape(index) == .closed { return }
-            if mode == .form { commitEdit(&commands) }
-            choose(options[digit - 1].tag, in: control.id, &commands)
+            let tag = options[digit - 1].tag
+            switch shape(index) {
+            case .closed: return
+            case .lines where mode == .form: cursors[control.id] = tag
+            case .row where mode == .form && control.isMultiple: cursors[control.id] = tag
+            case .row where mode == .form, .wheel where mode == .form:
+                guard mayEdit(control.id), !options[digit - 1].isDisabled else { return }
+                turnTo(control.id, tag)
+            case .lines, .row, .wheel: choose(tag, in: control.id, &commands)
+            }
         case .slider, .stepper, .gauge:
             guard mayEdit(control.id) else { return }
             take(control.id, .number(TextEditor(String(digit))))

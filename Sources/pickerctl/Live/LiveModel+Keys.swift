@@ -68,13 +68,25 @@ extension LiveModel {
             if cardKey(around.keys[event], &commands) { return }
             if typesAtOnce(event, &commands) { return }
             if let digit = Self.digit(event) { return typed(digit, &commands) }
-            if event == KeyEvent(.enter), let index = focusedIndex, shape(index) != .closed,
-                presentation.definition.controls[index].isMultiple
-            {
-                return say("Space selects or deselects; Enter changes nothing here")
+            if event == KeyEvent(.enter), let words = spaceWords {
+                return say(words)
             }
             if let action = around.keys[event] { perform(action, &commands) }
         }
+    }
+
+    /// What to press instead of Enter, which goes through a form and changes nothing on the way.
+    private var spaceWords: String? {
+        guard mode == .form, let index = focusedIndex else { return nil }
+        let control = presentation.definition.controls[index]
+        if case .toggle = control.kind, !control.isReadOnly, presentation.isEnabled(index) {
+            let isOn = shown(index).value.boolValue ?? false
+            return "Space turns \(control.title) \(isOn ? "off" : "on"); Enter changes nothing here"
+        }
+        if shape(index) != .closed, control.isMultiple {
+            return "Space selects or deselects; Enter changes nothing here"
+        }
+        return nil
     }
 
     static func digit(_ event: KeyEvent) -> Int? {
@@ -123,17 +135,6 @@ extension LiveModel {
         }
     }
 
-    private mutating func undoOrRedo(_ action: KeyAction, _ commands: inout [LiveCommand]) {
-        guard mode == .form else { return }
-        let undo = StateUndo(form: presentation.form)
-        if action == .undo {
-            request(.stateUndo(undo), .undo, &commands)
-        } else {
-            request(.stateRedo(undo), .redo, &commands)
-        }
-        if !isOnline { say("the daemon is asked when it is back") }
-    }
-
     private mutating func leave(_ commands: inout [LiveCommand]) {
         guard !asksToLeave, let loss = lossByLeaving else { return commands.append(.quit(.done)) }
         let them = loss.isOne ? "it" : "them"
@@ -165,6 +166,8 @@ extension LiveModel {
         guard let field = focusedField else { return }
         problems[field] = nil
         message = nil
+        // The highlight goes back, so that Enter does not set what Esc meant to leave.
+        cursors[field] = nil
         if let state = presentation.state(field), !state.conflict.isEmpty {
             settled[field] = state.revision
         }

@@ -31,9 +31,12 @@ extension LiveModel {
     /// The runs of a button, as the daemon told them.
     private func runs(_ index: Int) -> ButtonRuns? { presentation.runs(index) }
 
+    /// Whether a handler works on a press of a button.
+    func isRunning(_ index: Int) -> Bool { runs(index)?.running.isEmpty == false }
+
     /// Whether the line of some button counts seconds.
     var countsSeconds: Bool {
-        presentation.definition.controls.indices.contains { runs($0)?.running.isEmpty == false }
+        presentation.definition.controls.indices.contains { isRunning($0) }
     }
 
     /// The line below a button.
@@ -84,7 +87,7 @@ extension LiveModel {
             let pictures = glyphs.isASCII ? Array("|/-\\") : Array("◐◓◑◒")
             mark = (String(pictures[step % pictures.count]), roles.accent)
         case .runs(let thousandths):
-            let width = max(4, min(20, columns / 4))
+            let width = max(4, min(20, columns / 8))
             let full = width * thousandths / 1_000
             mark = (
                 String(repeating: glyphs.trackFilled, count: full)

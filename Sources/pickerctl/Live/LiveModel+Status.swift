@@ -67,7 +67,9 @@ extension LiveModel {
             state.isSet,
             let by = state.by
         else { return nil }
-        let who = "set by \(presentation.peer(by)?.name ?? "you")"
+        var verb = "set by"
+        if case .button = presentation.definition.controls[index].kind { verb = "pressed by" }
+        let who = "\(verb) \(presentation.peer(by)?.name ?? "you")"
         return state.at.map { joined([who, around.localTime($0)]) } ?? who
     }
 

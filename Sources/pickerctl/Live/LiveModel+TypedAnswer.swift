@@ -150,7 +150,8 @@ extension LiveModel {
     func hints(of asked: TypedQuestion) -> [(String, String)] {
         switch asked.subject {
         case .message(nil): [("Enter", "the next change says it"), ("Esc", "back")]
-        case .message: [("Enter", "set"), ("Esc", "change nothing")]
+        case .message(let edit?):
+            [("Enter", edit.action == .press ? "press" : "set"), ("Esc", "change nothing")]
         case .lease: [("Enter", "do it"), ("Esc", "back")]
         }
     }

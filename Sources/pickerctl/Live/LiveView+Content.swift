@@ -10,22 +10,57 @@ extension LiveModel {
         let look: ControlLook
     }
 
-    /// A section of this frame: a row has one control, or buttons side by side.
+    /// A row of this frame with its drawing: one control, or buttons side by side.
+    private struct VisibleRow {
+        let controls: [VisibleControl]
+        var canvas: Canvas
+
+        var first: Int { controls[0].index }
+        var last: Int { controls[controls.count - 1].index }
+    }
+
+    /// A section of this frame.
     private struct VisibleSection {
         let number: Int
         let section: FormSection
-        let rows: [[VisibleControl]]
+        let rows: [VisibleRow]
     }
 
     /// The sections that have a visible control; a folded one without its rows.
-    private var visibleSections: [VisibleSection] {
-        presentation.definition.sections.enumerated().compactMap { number, section in
+    private func visibleSections(
+        _ environment: StyleEnvironment, columns: Int, _ drawn: inout DrawnParts
+    ) -> [VisibleSection] {
+        var sections: [VisibleSection] = []
+        for (number, section) in presentation.definition.sections.enumerated() {
             let visible = section.fields.filter { presentation.isVisible($0) }
-            if visible.isEmpty { return nil }
+            if visible.isEmpty { continue }
             let rows = folded.contains(number) ? [] : presentation.definition.rows(of: visible)
-            return VisibleSection(
-                number: number, section: section,
-                rows: rows.map { $0.map { VisibleControl(index: $0, look: look($0)) } })
+            sections.append(
+                VisibleSection(
+                    number: number, section: section,
+                    rows: rows.map { row in
+                        let controls = row.map { VisibleControl(index: $0, look: look($0)) }
+                        return VisibleRow(
+                            controls: controls,
+                            canvas: drawing(of: controls, environment, columns: columns, &drawn))
+                    }))
+        }
+        return sections
+    }
+
+    private func drawing(
+        of row: [VisibleControl], _ environment: StyleEnvironment, columns: Int,
+        _ drawn: inout DrawnParts
+    ) -> Canvas {
+        let first = row[0].index
+        if row.count == 1 {
+            return drawn.drawing(of: .control(first, row[0].look), columns: columns) {
+                AnyBlock(view(first, environment))
+            }
+        }
+        return drawn.drawing(of: .buttons(row.map(\.look), first: first), columns: columns) {
+            AnyBlock(
+                ButtonRow(row.compactMap { button($0.index, environment) }).block(in: environment))
         }
     }
 
@@ -41,7 +76,7 @@ extension LiveModel {
             }
             column.append(canvas)
         }
-        let sections = visibleSections
+        let sections = visibleSections(environment, columns: columns, &drawn)
         let air = air(sections, environment, columns: columns, lines: lines, &drawn)
         if isRoomy, let subtitle = presentation.definition.subtitle { note(subtitle) }
         for visible in sections {
@@ -55,55 +90,32 @@ extension LiveModel {
                 column.append(canvas, of: "#\(number)")
             }
             if folded.contains(number) { continue }
-            var wasInput = false
             for (place, row) in visible.rows.enumerated() {
-                if place > 0,
-                    air == .everywhere || air == .inputs && isInput(row[0].index) && wasInput
-                {
+                if place > 0, isApart(row, from: visible.rows[place - 1], air) {
                     column.appendLine()
                 }
-                wasInput = isInput(row[row.count - 1].index)
-                if row.count > 1 {
-                    append(buttons: row, to: &column, environment, &drawn)
-                } else {
-                    append(row[0], to: &column, environment, &drawn)
-                    append(runsBelow: row, to: &column, environment, &drawn)
-                }
+                let isOne = row.controls.count == 1
+                column.append(
+                    row.canvas, of: isOne ? presentation.definition.controls[row.first].id : nil)
+                if !isOne { append(questionBelow: row, to: &column, environment, &drawn) }
+                append(runsBelow: row.controls, to: &column, environment, &drawn)
             }
             if let footer = section.footer { note(footer) }
         }
         return column
     }
 
+    /// The question of a button is below its row, so that no button moves.
     private func append(
-        _ control: VisibleControl, to column: inout DrawnColumn, _ environment: StyleEnvironment,
-        _ drawn: inout DrawnParts
+        questionBelow row: VisibleRow, to column: inout DrawnColumn,
+        _ environment: StyleEnvironment, _ drawn: inout DrawnParts
     ) {
-        let look = PartLook.control(control.index, control.look)
-        let canvas = drawn.drawing(of: look, columns: column.columns) {
-            AnyBlock(view(control.index, environment))
-        }
-        column.append(canvas, of: presentation.definition.controls[control.index].id)
-    }
-
-    private func append(
-        buttons: [VisibleControl], to column: inout DrawnColumn, _ environment: StyleEnvironment,
-        _ drawn: inout DrawnParts
-    ) {
-        let row = drawn.drawing(
-            of: .buttons(buttons.map(\.look), first: buttons[0].index), columns: column.columns
-        ) {
-            let items = buttons.compactMap { button($0.index, environment) }
-            return AnyBlock(ButtonRow(items).block(in: environment))
-        }
-        column.append(row)
-        append(runsBelow: buttons, to: &column, environment, &drawn)
-        // The question of a button is below the row, so that no button moves.
         guard let activeEdit, case .confirm = activeEdit.kind,
             let index = presentation.index(activeEdit.field),
-            let button = buttons.first(where: { $0.index == index })
+            let button = row.controls.first(where: { $0.index == index })
         else { return }
-        append(button, to: &column, environment, &drawn)
+        let canvas = drawing(of: [button], environment, columns: column.columns, &drawn)
+        column.append(canvas, of: activeEdit.field)
     }
 
     /// A line for each of these buttons with `runs`. It is there before the first press, so that a
@@ -116,24 +128,42 @@ extension LiveModel {
         for index in withRuns(row.map(\.index)) {
             let look = runLook(index)
             let canvas = drawn.drawing(of: .run(look), columns: columns) {
-                Padding(
-                    left: ControlFrame.gutter(in: columns),
-                    runLine(look, environment, columns: columns))
+                ControlFrame(
+                    ControlState(), environment, isWide: true,
+                    LabeledRow(
+                        ControlLabel(""), ControlState(), environment,
+                        runLine(look, environment, columns: columns)))
             }
             column.append(canvas)
         }
     }
 
-    /// Where there are empty lines between controls.
-    private enum Air { case nowhere, inputs, everywhere }
+    /// Where there are empty lines between controls: between inputs of one width, between all that
+    /// have a ground, or everywhere.
+    private enum Air { case nowhere, inputs, grounds, everywhere }
 
-    /// Whether a control is drawn on a filled ground, which would join with that of its neighbour.
-    private func isInput(_ index: Int) -> Bool {
+    /// What a control is drawn on. Two grounds without a line between them look like one.
+    private enum Ground: Equatable { case none, some, input }
+
+    private func ground(_ index: Int) -> Ground {
         switch presentation.definition.controls[index].kind {
-        case .picker: shape(index) == .closed || style(index) == .segmented
-        case .date: style(index) != .wheel
-        case .text, .secure, .stepper, .button: true
-        case .wheels, .toggle, .slider, .gauge, .label: false
+        case .picker:
+            shape(index) == .closed ? .input : style(index) == .segmented ? .some : .none
+        case .date: style(index) == .wheel ? .none : style(index) == .graphical ? .some : .input
+        case .text, .secure: .input
+        case .stepper, .button: .some
+        case .wheels, .toggle, .slider, .gauge, .label: .none
+        }
+    }
+
+    /// Whether there is an empty line between two rows.
+    private func isApart(_ row: VisibleRow, from above: VisibleRow, _ air: Air) -> Bool {
+        let pair = (ground(above.last), ground(row.first))
+        switch air {
+        case .nowhere: return false
+        case .inputs: return pair == (.input, .input)
+        case .grounds: return pair.0 != .none && pair.1 != .none
+        case .everywhere: return true
         }
     }
 
@@ -144,7 +174,7 @@ extension LiveModel {
         _ drawn: inout DrawnParts
     ) -> Air {
         var needed = isRoomy && presentation.definition.subtitle != nil ? 1 : 0
-        var (all, inputs) = (0, 0)
+        var lacking: [Air: Int] = [:]
         for visible in sections {
             if needed > 0 { needed += 1 }
             let isFolded = folded.contains(visible.number)
@@ -152,19 +182,34 @@ extension LiveModel {
             if isFolded { continue }
             if visible.section.footer != nil { needed += 1 }
             for (place, row) in visible.rows.enumerated() {
-                let index = row[0].index
-                needed += drawn.restingLines(of: index, row[0].look) {
-                    controlView(index, environment).block(in: environment)
-                        .measure(width: columns).lines
-                }
-                needed += withRuns(row.map(\.index)).count
+                needed += restingLines(of: row, environment, columns: columns, &drawn)
+                needed += withRuns(row.controls.map(\.index)).count
                 guard place > 0 else { continue }
-                all += 1
-                if isInput(index), isInput(visible.rows[place - 1][0].index) { inputs += 1 }
+                for air in [Air.inputs, .grounds, .everywhere]
+                where isApart(row, from: visible.rows[place - 1], air) {
+                    lacking[air, default: 0] += 1
+                }
             }
         }
-        if needed + all <= lines { return .everywhere }
-        return needed + inputs <= lines || isRoomy && needed > lines ? .inputs : .nowhere
+        func fits(_ air: Air) -> Bool { needed + lacking[air, default: 0] <= lines }
+        if fits(.everywhere) { return .everywhere }
+        if fits(.grounds) || isRoomy && needed > lines { return .grounds }
+        return fits(.inputs) ? .inputs : .nowhere
+    }
+
+    /// The lines of a row without the cards of a conflict.
+    private func restingLines(
+        of row: VisibleRow, _ environment: StyleEnvironment, columns: Int,
+        _ drawn: inout DrawnParts
+    ) -> Int {
+        let look = row.controls[0].look
+        if row.controls.count > 1 || look.cards.isEmpty { return row.canvas.buffer.lines }
+        return drawn.restingLines(of: row.first, look) {
+            let control = presentation.definition.controls[row.first]
+            let environment = environment.styled(style(row.first), for: control.type)
+            return controlView(row.first, environment).block(in: environment)
+                .measure(width: columns).lines
+        }
     }
 
     private func title(

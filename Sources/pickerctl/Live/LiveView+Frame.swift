@@ -165,6 +165,7 @@ extension LiveModel {
         case .reset(let field)?:
             return [("Enter", isCleared(field) ? "clear" : "reset"), ("Esc", "keep it")]
         case .cancelRun?: return [("Enter", "cancel it"), ("Esc", "let it run")]
+        case .turn(_, let isUndo)?: return [("Enter", isUndo ? "undo" : "redo"), ("Esc", "back")]
         case .typed(let asked)?: return hints(of: asked)
         case .kept?: return around.plain([("←→", "choose"), ("Enter", "do it"), ("Esc", "back")])
         case nil: break
@@ -180,9 +181,10 @@ extension LiveModel {
                 ("Esc", several ? "done" : "close"),
             ]
         case .text(let editor):
+            let keep = ("Esc", isTypingSecret ? "discard" : "keep as draft")
             return editor.isMultiline
-                ? [("Tab", "set"), ("Esc", "keep as draft"), ("Alt-e", "$EDITOR")]
-                : [("Enter", "set"), ("Esc", "keep as draft"), ("Tab", "set, next")]
+                ? [("Tab", "set"), keep, ("Alt-e", "$EDITOR")]
+                : [("Enter", "set"), keep, ("Tab", "set, next")]
         case .number: return [("Enter", "set"), ("Esc", "cancel")]
         case .value(_, let setsAt):
             return setsAt == nil
@@ -229,7 +231,9 @@ extension LiveModel {
         if isReady, isAtText { return around.plain(controlHints + [("↑↓", "move")]) }
         let named = commands.filter { !around.keys.names(of: $0.0).isEmpty }
             .map { (around.keys.name(of: $0.0), $0.1) }
-        return around.plain(controlHints + [("↑↓", "move")] + named)
+        let own = controlHints
+        let move = own.contains { $0.0 == "↑↓" } ? [] : [("↑↓", "move")]
+        return around.plain(own + move + named)
     }
 
     /// The keys of the focused control.
@@ -244,7 +248,9 @@ extension LiveModel {
         case .picker(let picker):
             switch shape(index) {
             case .closed: return [("Enter", "open")]
-            case .lines: return [("Space", picker.isMultiple ? "select" : "set")]
+            case .lines:
+                let pick = picker.isMultiple ? ("Space", "select") : ("Enter", "set")
+                return [("↑↓", "choose"), pick]
             case .row, .wheel:
                 return picker.isMultiple
                     ? [("←→", "choose"), ("Space", "select")]
@@ -264,7 +270,9 @@ extension LiveModel {
                 return [("Enter", "edit"), ("e", "$EDITOR")]
             }
             return [("Enter", "edit")]
-        case .button: return [("Enter", "press")]
+        case .button:
+            let cancel = (around.keys.name(of: .cancelRun), "cancel the run")
+            return [("Enter", "press")] + (isRunning(index) ? [cancel] : [])
         case .label: return []
         }
     }
@@ -308,20 +316,21 @@ extension LiveModel {
     /// The page of keys. It begins with the help of the focused control and of the form, because
     /// the last line of the screen is short.
     var helpLines: [(keys: String, text: String)] {
-        var about: [(title: String, text: String?)] = []
-        if let index = focusedIndex {
-            let control = presentation.definition.controls[index]
-            about.append((control.title, control.help))
-        }
-        about.append(
-            (presentation.definition.title ?? presentation.form, presentation.definition.help))
         var lines: [(keys: String, text: String)] = []
-        for case (let title, let text?) in about {
+        func add(_ title: String, _ help: String?, _ keys: [(String, String)] = []) {
+            if help == nil, keys.isEmpty { return }
+            let wrapped = StyledText(help ?? "").lines(width: max(10, size.columns - 4))
             lines.append((title, ""))
-            let wrapped = StyledText(text).lines(width: max(10, size.columns - 4))
-            lines += wrapped.map { (HelpPage.wholeLine, $0) }
+            if help != nil { lines += wrapped.map { (HelpPage.wholeLine, $0) } }
+            lines += keys.map { (keys: $0.0, text: $0.1) }
             lines.append(("", ""))
         }
+        if let index = focusedIndex {
+            add(
+                keysTitle, presentation.definition.controls[index].help,
+                around.plain(controlHints))
+        }
+        add(presentation.definition.title ?? presentation.form, presentation.definition.help)
         return lines + HelpPage.lines(around.keys)
     }
 }

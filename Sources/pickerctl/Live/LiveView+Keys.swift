@@ -62,7 +62,7 @@ extension LiveModel {
     }
 
     /// The kind of the focused control and its label: `Slider: Traffic`.
-    private var keysTitle: String {
+    var keysTitle: String {
         guard let index = focusedIndex else { return "Section" }
         let control = presentation.definition.controls[index]
         let kind: String

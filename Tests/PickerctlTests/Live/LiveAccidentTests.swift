@@ -66,6 +66,54 @@ struct LiveAccidentTests {
         #expect(bench.edits.map(\.action) == [.add(["mon"])])
     }
 
+    @Test("Enter goes past a toggle and does not turn it; Space does")
+    func toggle() throws {
+        var bench = try LiveBench("form: t\nfields: [{id: on, label: Maintenance, type: toggle}]")
+        bench.press(.enter)
+        #expect(bench.edits.isEmpty)
+        #expect(bench.screen().contains("Space turns Maintenance on"))
+        bench.type(" ")
+        #expect(bench.edits.map(\.action) == [.value(true)])
+        #expect(!bench.screen().contains("Space turns"))
+    }
+
+    @Test("a digit in a list moves the highlight; in a row it is a draft that Esc drops")
+    func digits() throws {
+        var bench = try LiveBench(form)
+        bench.type("2")
+        #expect(bench.edits.isEmpty)
+        #expect(bench.screen().contains("Enter sets Environment to Production for everybody"))
+        bench.focus("days")
+        bench.type("2")
+        #expect(bench.edits.isEmpty)
+        bench.focus("month")
+        bench.type("2")
+        #expect(bench.value("month") == "feb")
+        bench.press(.escape)
+        bench.pass(milliseconds: 1_000)
+        #expect(bench.edits.isEmpty && bench.value("month") == "jan")
+    }
+
+    @Test("Esc takes the highlight back, so that Enter sets nothing")
+    func escape() throws {
+        var bench = try LiveBench(form)
+        bench.press(.down, .escape, .enter)
+        #expect(bench.edits.isEmpty)
+        #expect(!bench.screen().contains("Enter sets"))
+    }
+
+    @Test("undo of a control that is not in focus asks first", arguments: [true, false])
+    func undoElsewhere(isMeant: Bool) throws {
+        var bench = try LiveBench(form, columns: 100)
+        bench.changed("traffic", 70, by: LiveBench.me)
+        bench.focus("days")
+        bench.type("u")
+        #expect(bench.sent.isEmpty)
+        #expect(bench.screen().contains("Undo Traffic 35 → 70 for everybody?"))
+        bench.press(isMeant ? .enter : .escape)
+        #expect(bench.sent.map(\.request) == (isMeant ? [.stateUndo(StateUndo(form: "t"))] : []))
+    }
+
     @Test("a conflict is settled by a card and Enter, with the token of what was shown; no digit")
     func cards() throws {
         var bench = try LiveBench(form)

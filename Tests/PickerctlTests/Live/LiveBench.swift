@@ -126,7 +126,8 @@ struct LiveBench {
     /// Somebody set a field.
     mutating func changed(
         _ field: String, _ value: JSON, by connection: Int64 = LiveBench.bob,
-        conflict: [Sibling] = [], isSecretSet: Bool? = nil, lease: FieldLease? = nil
+        conflict: [Sibling] = [], isSecretSet: Bool? = nil, lease: FieldLease? = nil,
+        runs: ButtonRuns? = nil
     ) {
         revision += 1
         let user = connection == Self.me ? "ann" : "bob"
@@ -140,6 +141,7 @@ struct LiveBench {
             at: Timestamp("2026-11-21T14:02:11.000Z"), conflict: conflict,
             isSecretSet: isSecretSet)
         state.lease = lease
+        state.runs = runs
         feed(
             .client(
                 .changed(

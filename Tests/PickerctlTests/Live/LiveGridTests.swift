@@ -54,6 +54,34 @@ struct LiveGridTests {
         #expect(try line(&bench, with: "bob: 40").count <= 96)
     }
 
+    @Test("the run of a button is below it, in the column of values")
+    func run() throws {
+        var bench = try LiveBench(example: "deploy", columns: 100, lines: 30)
+        bench.changed("start", 1, runs: ButtonRuns(waiting: 1, running: [], last: nil))
+        let run = try line(&bench, with: "waits for a handler")
+        let buttons = try line(&bench, with: "Start")
+        #expect(try column(of: "…", in: run) == column(of: "[", in: buttons))
+    }
+
+    @Test("a number of somebody else has its unit")
+    func unit() throws {
+        var bench = try LiveBench(example: "deploy", columns: 100, lines: 30)
+        bench.bobIs(at: "traffic", draft: 40)
+        #expect(try line(&bench, with: "bob: 40 %").contains("0 %"))
+    }
+
+    @Test("inputs are apart where the height allows it, before what is not as wide")
+    func apart() throws {
+        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+        let lines = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
+        let region = try #require(lines.firstIndex { $0.contains("Region") })
+        let window = try #require(lines.firstIndex { $0.contains("Window opens") })
+        #expect(lines[region + 1].isEmpty && lines[region + 2].contains("Version"))
+        #expect(lines[window + 1].isEmpty && lines[window + 2].contains("Deploy token"))
+        let all = bench.model.geometry
+        #expect(all.contentLines <= all.window.lines)
+    }
+
     @Test("buttons that follow one another are side by side, and arrows go between them")
     func buttons() throws {
         var bench = try LiveBench(form, columns: 80, lines: 30)

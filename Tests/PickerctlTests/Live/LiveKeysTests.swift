@@ -73,6 +73,8 @@ struct LiveKeysTests {
         #expect(bench.model.focusedField == "region")
         bench.focus("size")
         bench.type("2")
+        #expect(bench.edits.count == 1)
+        bench.press(.enter)
         #expect(bench.edits.last?.action == .value("m"))
     }
 

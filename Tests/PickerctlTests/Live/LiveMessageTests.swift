@@ -45,6 +45,17 @@ struct LiveMessageTests {
         #expect(sets(bench).map(\.message) == ["INC-231", "INC-231"])
     }
 
+    @Test("a button that waits for its message is not drawn as pressed")
+    func button() throws {
+        var bench = try LiveBench(
+            "form: t\nfields: [{id: go, type: button, label: Go, message: required}]")
+        bench.press(.enter)
+        #expect(bench.screen().contains("Press Go: why?") && bench.model.pressed == nil)
+        bench.type("now")
+        bench.press(.enter)
+        #expect(sets(bench).count == 1)
+    }
+
     @Test("Esc sends nothing; what was typed into a text stays as a draft")
     func withdrawn() throws {
         var bench = try Self.bench()

@@ -192,6 +192,70 @@ struct LiveScreenTests {
         }
     }
 
+    /// What a runbook has besides values: a run with its progress, one that failed, a value that
+    /// ends by itself.
+    private func runbook(_ columns: Int, _ lines: Int) throws -> LiveBench {
+        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+        let now = Timestamp("2026-11-21T14:03:00.000Z") ?? Timestamp(milliseconds: 0)
+        bench.model.around.clock = { now }
+        let run = ButtonRun(
+            press: "a.1:7", by: LiveBench.author(LiveBench.me, "ann"), at: now,
+            state: .running, since: Timestamp(milliseconds: now.milliseconds - 41_000),
+            handler: LiveBench.author(LiveBench.bob, "bob"))
+        bench.changed("start", 1, runs: ButtonRuns(waiting: 1, running: [run], last: nil))
+        bench.feed(
+            .client(
+                .progress(
+                    ButtonProgressed(
+                        form: "deploy", field: "start", press: run.press,
+                        fraction: DecimalNumber("0.62"), text: "copying images"))))
+        bench.changed(
+            "maintenance", true,
+            lease: FieldLease(
+                id: "a.1:1", until: Timestamp(milliseconds: now.milliseconds + 7_152_000),
+                by: LiveBench.author(LiveBench.bob, "bob"), then: nil))
+        bench.pass(milliseconds: 3_000)
+        bench.focus("start")
+        return bench
+    }
+
+    @Test("a runbook at work: a run with its progress, a value that ends, and what is asked")
+    func runs() throws {
+        try check("runbook", Look.allCases, runbook)
+        try check("cancel-run", [.truecolor]) { columns, lines in
+            var bench = try runbook(columns, lines)
+            bench.type("X")
+            return bench
+        }
+        try check("message", Self.busyLooks) { columns, lines in
+            var bench = try runbook(columns, lines)
+            bench.focus("rollback")
+            bench.press(.enter)
+            bench.type("y")
+            bench.type("INC-231")
+            return bench
+        }
+        try check("lease", Self.busyLooks) { columns, lines in
+            var bench = try runbook(columns, lines)
+            bench.focus("maintenance")
+            bench.type("L")
+            bench.type("1h")
+            return bench
+        }
+        try check("undo", Self.busyLooks) { columns, lines in
+            var bench = try runbook(columns, lines)
+            bench.changed("traffic", 40, by: LiveBench.me)
+            bench.type("u")
+            return bench
+        }
+    }
+
+    @Test("a runbook at work as sentences")
+    func accessibleRuns() throws {
+        let text = sentences(try runbook(80, 24))
+        try compare(text, with: "runbook-accessible.txt", shown: text)
+    }
+
     @Test("the keys of the focused control, and all keys")
     func help() throws {
         try check("keys", at: "traffic") { $0.type("?") }

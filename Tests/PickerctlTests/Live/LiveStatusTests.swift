@@ -68,6 +68,21 @@ struct LiveStatusTests {
         #expect(bench.screen().contains("u undo Token"))
     }
 
+    @Test("a hint says what the key does: no draft of a secret, a press, a lease")
+    func truth() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 40)
+        bench.focus("token")
+        bench.press(.enter)
+        #expect(bench.screen().contains("Esc discard"), "\(bench.screen())")
+        bench.press(.escape)
+        bench.changed("start", 1)
+        bench.focus("start")
+        #expect(status(&bench).contains("pressed by bob"), "\(status(&bench))")
+        bench.changed("on", true)
+        bench.changed("on", true, by: LiveBench.me)
+        #expect(bench.screen().contains("undo Maintenance mode lease"), "\(bench.screen())")
+    }
+
     @Test("a reset of a field without a default is called what it is")
     func clear() throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)

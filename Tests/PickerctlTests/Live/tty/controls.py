@@ -136,7 +136,7 @@ def everything_by_keys():
                 ("reaction", ["2"], "reaction", "thumbsup"),
                 ("flags", ["Right", "Right", "Enter"], "flags", "blue"),
                 ("kitchen", ["Space"], "kitchen", "false"),
-                ("vibrate", ["Enter"], "vibrate", "true"),
+                ("vibrate", ["Space"], "vibrate", "true"),
                 ("speed", ["75", "Enter"], "speed", "75"),
                 ("speed", ["Left", "Left", "Enter"], "speed", "65"),
                 ("fine", ["Right", "Right", "Enter"], "fine", "0.3"),
@@ -161,8 +161,10 @@ def everything_by_keys():
         t.press("Enter")
         t.until("the press", lambda: '"presses":1' in form.must("get", "signIn", "-o", "json")
                 .replace(" ", ""))
-        # Taken back one by one, and done again.
+        # Taken back one by one, and done again; the first is of a control that is not in focus.
         t.press("u")
+        t.sees("for everybody?")
+        t.press("Enter")
         t.sees("undone")
         form.becomes("username", "ann")
         t.press("u")
