@@ -54,8 +54,8 @@ public struct Limits: Sendable, Hashable {
     public var changesMax = 10_000
     /// The most values that one transaction may write or visit. A change counts one; of a control
     /// with `sources` one for each source; of a picker with several tags one for each picked tag;
-    /// of wheels one for each component and rule; a press of a button with `runs` ten. A few tens
-    /// of milliseconds.
+    /// of wheels one for each component and rule; a press of a button with `runs` fifteen. A few
+    /// tens of milliseconds.
     public var valuesMax = 30_000
     /// The most steps that the patterns of a form may take for one request. A step takes some two
     /// hundred instructions, so some twenty milliseconds.

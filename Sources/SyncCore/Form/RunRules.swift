@@ -4,7 +4,7 @@ public struct RunRules: Hashable, Sendable {
     public static let atOnceMax = 8
     /// A press counts as so many values of a transaction (`Limits.valuesMax`), because it has a row
     /// of its own in the store.
-    static let pressWeight = 10
+    static let pressWeight = 15
 
     /// What a press does while another one waits or runs.
     public var mode: Mode

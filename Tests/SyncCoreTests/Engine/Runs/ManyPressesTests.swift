@@ -37,10 +37,10 @@ import Testing
         return state.busyButtons.reduce(0) { $0 + $1.board.waiting.count }
     }
 
-    @Test("a transaction presses as often as it may write values; a press counts ten")
+    @Test("a transaction presses as often as it may write values; a press counts fifteen")
     func values() throws {
         var limits = Limits()
-        limits.valuesMax = 1_000
+        limits.valuesMax = 1_500
         let (host, client) = try host(#""runs":"latest","waitsFor":"1h""#, limits: limits)
         let refused = host.ask(client, Self.press(101))
         #expect(refused.contains { $0.contains(#""limit":"valuesMax""#) }, "\(refused)")
