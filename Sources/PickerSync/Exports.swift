@@ -20,11 +20,13 @@
 @_exported public import struct SyncCore.FieldState
 @_exported public import struct SyncCore.FormIssue
 @_exported public import struct SyncCore.FormIssues
+@_exported public import struct SyncCore.FormProposal
 @_exported public import struct SyncCore.HelloResult
 @_exported public import struct SyncCore.HistoryPage
 @_exported public import enum SyncCore.JSON
 @_exported public import struct SyncCore.JSONObject
 @_exported public import struct SyncCore.NamedField
+@_exported public import enum SyncCore.ProposalState
 @_exported public import enum SyncCore.Request
 @_exported public import struct SyncCore.Sibling
 @_exported public import struct SyncCore.StateSubscribe

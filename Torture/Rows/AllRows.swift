@@ -7,7 +7,7 @@ public enum AllRows {
     static let compiled: [any Row] = [
         CrashRow(), PowerCutRow(), SimulationRow(), StoriesRow(), FullDiskRow(), SyncFailureRow(),
         RetryRow(),
-        MetadataRow(), PressRow(),
+        MetadataRow(), PressRow(), VoteRow(),
         RestartRow(), DayRow(), ClockRow(), WatchRow(),
     ]
 

@@ -54,6 +54,16 @@ final class EventQueue: Sendable {
         case .presence:
             waiting.removeAll { if case .presence = $0 { true } else { false } }
             waiting.append(event)
+        case .proposal(let proposal):
+            // Only its newest state, and not more of them than changes.
+            waiting.removeAll {
+                if case .proposal(let before) = $0 { before.id == proposal.id } else { false }
+            }
+            let places = waiting.indices.filter {
+                if case .proposal = waiting[$0] { true } else { false }
+            }
+            if places.count >= changesWaitingMax { waiting.remove(at: places[0]) }
+            waiting.append(event)
         case .redefined:
             waiting.removeAll { if case .redefined = $0 { true } else { false } }
             waiting.append(event)

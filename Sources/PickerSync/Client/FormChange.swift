@@ -53,6 +53,8 @@ public enum FormEvent: Sendable {
     /// The daemon refused an assignment of this program; the property shows the daemon's value
     /// again.
     case refused(fields: [String], FormError)
+    /// A change that waits for the approval of others was proposed or voted on, or has ended.
+    case proposal(FormProposal)
     /// The people who have the form open, if presence was requested and they have changed.
     case presence([FormPeer])
     /// The connection was lost. The form shows its last values and accepts edits.

@@ -75,6 +75,7 @@ extension FormFeed {
             told = state.told
             changes = state.told.began(result)
             state.replica.began(result)
+            state.proposals = result.proposals ?? []
             state.opened = result.context
             // Tokens of another log have no meaning here.
             if !isFirst { state.seen = [:] }
@@ -107,13 +108,28 @@ extension FormFeed {
     }
 
     /// The subscription continues without a gap.
-    func resumed() {
+    func resumed(_ result: SubscribeResult) {
         let wasOnline = state.withLock { state in
             defer { (state.isOnline, state.isAway) = (true, false) }
+            state.proposals = result.proposals ?? []
             return state.isOnline
         }
         handlePresses()
         if !wasOnline { tell(.reconnected) }
+    }
+
+    /// A proposal was made, was voted on, or has ended.
+    func told(of proposal: FormProposal) {
+        state.withLock { state in
+            let known = state.proposals.firstIndex { $0.id == proposal.id }
+            switch (known, proposal.state.isFinal) {
+            case (let known?, true): state.proposals.remove(at: known)
+            case (let known?, false): state.proposals[known] = proposal
+            case (nil, true): break
+            case (nil, false): state.proposals.append(proposal)
+            }
+        }
+        tell(.proposal(proposal))
     }
 
     /// The connection was lost.

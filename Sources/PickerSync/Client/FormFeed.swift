@@ -37,6 +37,8 @@ final class FormFeed: Sendable {
         /// Why the form is not followed any more; `nil` while it is.
         var end: FormError?
         var hasPresence = false
+        /// The proposals that wait for approval, oldest first.
+        var proposals: [FormProposal] = []
         /// Whether this program has asked the daemon for presses.
         var handlesPresses = false
         /// Numbers of the attachments that are not closed.
@@ -167,6 +169,15 @@ final class FormFeed: Sendable {
         then done: @escaping @Sendable (FormError?) -> Void
     ) {
         guard !edits.isEmpty else { return done(nil) }
+        send(edits, requireCurrent: requireCurrent, call: call) { done($0.failure) }
+    }
+
+    /// Sends edits as one transaction, with what becomes of it if it changes what is guarded.
+    func send(
+        _ edits: [(change: Change, draft: Int?)], requireCurrent: Bool, call: UInt64?,
+        guarded: GuardedEdit = .refused, message: String? = nil,
+        answered: @escaping @Sendable (Result<JSON, FormError>) -> Void
+    ) {
         var changes = edits.map(\.change)
         if requireCurrent {
             // A field that was never read counts as seen when the form was opened.
@@ -175,16 +186,18 @@ final class FormFeed: Sendable {
                 changes[index].context = context
             }
         }
-        let edit = StateSet(form: name, changes: changes, requireCurrent: requireCurrent)
-        let drafts = edits.compactMap(\.draft)
-        let answered: @Sendable (Result<JSON, FormError>) -> Void = { [weak self] result in
-            self?.answered(edit.changes, drafts, result)
-            done(result.failure)
+        var edit = StateSet(
+            form: name, changes: changes, requireCurrent: requireCurrent, message: message)
+        edit.guarded = guarded
+        let (sent, drafts) = (edit, edits.compactMap(\.draft))
+        let done: @Sendable (Result<JSON, FormError>) -> Void = { [weak self] result in
+            self?.answered(sent.changes, drafts, result)
+            answered(result)
         }
         if let store = awayStore {
-            machine.keep(edit, for: store, call: call, then: answered)
+            machine.keep(sent, for: store, call: call, then: done)
         } else {
-            machine.ask(.stateSet(edit), call: call, then: answered)
+            machine.ask(.stateSet(sent), call: call, then: done)
         }
     }
 

@@ -139,12 +139,13 @@ public final class FormMachine: Sendable {
         switch event {
         case .answered(let tickets, let outcome): answered(tickets, outcome)
         case .snapshot(let result, _): feed(result.form)?.began(result)
-        case .resumed(let result): feed(result.form)?.resumed()
+        case .resumed(let result): feed(result.form)?.resumed(result)
         case .changed(let change): feed(change.form)?.changed(change)
         case .presence(let change): feed(change.form)?.presenceChanged(change)
         case .assigned(let press): assigned(press)
         case .cancelled(let press): feed(press.form)?.runner.cancel(press.press)
-        case .progress, .proposal: break
+        case .proposal(let proposal): feed(proposal.form)?.told(of: proposal)
+        case .progress: break
         case .formChanged(let change):
             switch change.content {
             case .defined(let content):

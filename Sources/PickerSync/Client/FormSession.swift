@@ -132,7 +132,7 @@ public final class FormSession: Sendable {
             .map { FieldConflict(field: $0.id, state: $0.state) }
     }
 
-    private func ask(_ request: Request) async throws(FormError) -> JSON {
+    func ask(_ request: Request) async throws(FormError) -> JSON {
         if let end = attachment.end { throw end }
         return try await feed.machine.ask(request, timeout: nil)
     }

@@ -173,7 +173,13 @@ extension Engine {
         try require(.admin, form, form.working, nil, call.connection.peer)
         // Otherwise a form that is created again would have neither guards nor guarded values.
         let guards = form.working.definition.guards
-        if !guards.isEmpty { throw approvalNeeded(guards, form) }
+        if !guards.isEmpty {
+            guard params.breaksGlass else {
+                throw approvalNeeded(
+                    guards, form, "propose a definition without approval, then delete the form")
+            }
+            try requireBreakGlass(guards, form, params.message, call.connection.peer)
+        }
         try audit(
             form.name,
             LogEntry(

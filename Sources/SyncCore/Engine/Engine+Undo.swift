@@ -69,7 +69,7 @@ extension Engine {
                 "overwritten since, so nothing is left to undo")
         }
         try transaction.checkEnabled()
-        try requireApproval(transaction)
+        try requireApproval(transaction, "propose the values instead")
         form.undo.consume(target.revision, fields: target.steps.map(\.field))
         finish(
             &transaction, direction == .undo ? .undo : .redo, named: named,

@@ -151,6 +151,7 @@ extension FormSetOptions {
 extension FormDelete {
     init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
         form = try reader.name("form", bounds)
+        breaksGlass = try reader.flag("breakGlass")
         idempotencyKey = try reader.idempotencyKey(bounds)
         message = try reader.message(bounds)
     }

@@ -93,6 +93,7 @@ extension FormSetOptions {
 extension FormDelete {
     fileprivate func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
+        if breaksGlass { writer.member("breakGlass", true) }
         writer.member("idempotencyKey", idempotencyKey)
         writer.member("message", message)
     }

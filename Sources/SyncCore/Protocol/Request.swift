@@ -201,6 +201,8 @@ public struct FormDelete: Hashable, Sendable {
     public var idempotencyKey: String?
     /// Why it is changed: one line, which everybody who may read the form sees.
     public var message: String?
+    /// Delete it although fields of it are guarded, by those who may.
+    public var breaksGlass = false
 
     /// Deletes a form.
     public init(form: String, idempotencyKey: String? = nil, message: String? = nil) {

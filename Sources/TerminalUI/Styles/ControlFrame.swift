@@ -226,6 +226,7 @@ public struct ControlFrame: Block {
         if let lease = state.lease {
             texts.append(StyledText(lease, state.isEnding ? roles.warning : roles.dim))
         }
+        if let proposed = state.proposed { texts.append(proposal(proposed, space)) }
         switch state.validity {
         case .valid: break
         case .missing: texts.append(StyledText("\(glyphs.cross) required", roles.error))
@@ -242,6 +243,21 @@ public struct ControlFrame: Block {
                     .appending(firstLine(held.text), roles.text.adding(.bold)))
         }
         return texts
+    }
+
+    /// A change that waits for approval: `⇢ 50 %  alice: "INC-231"`, without the message or its
+    /// author if there is not enough space.
+    private func proposal(_ proposed: ProposedValue, _ space: Int) -> StyledText {
+        let roles = environment.roles
+        let more = proposed.more > 0 ? " +\(proposed.more)" : ""
+        let value = StyledText("\(environment.glyphs.proposed) ", roles.warning)
+            .appending(firstLine(proposed.text), roles.text.adding(.bold))
+            .appending(more, roles.dim)
+        let named = value.appending("  ", roles.dim)
+            .appending(
+                proposed.by?.name ?? "you", proposed.by.map { roles.peer($0.number) } ?? roles.dim)
+        let whole = proposed.message.map { named.appending(": \"\($0)\"", roles.dim) } ?? named
+        return [whole, named].first { $0.columns <= space } ?? value
     }
 
     /// Why it cannot be edited, and whose focus is here: by name if there is space for all names.

@@ -34,6 +34,26 @@ public struct PeerValue: Hashable, Sendable {
     }
 }
 
+/// A change that waits for the approval of others.
+public struct ProposedValue: Hashable, Sendable {
+    /// The proposed value as people read it.
+    public var text: String
+    /// `nil` if the user proposed it.
+    public var by: Peer?
+    /// Why.
+    public var message: String?
+    /// Other changes of the same control that wait.
+    public var more: Int
+
+    /// A change that waits.
+    public init(text: String, by: Peer?, message: String?, more: Int = 0) {
+        self.text = text
+        self.by = by
+        self.message = message
+        self.more = more
+    }
+}
+
 /// The states that a control of any type can be in.
 public struct ControlState: Hashable, Sendable {
     /// Whether it can be edited, and why not.
@@ -71,6 +91,8 @@ public struct ControlState: Hashable, Sendable {
     public var lease: String?
     /// Whether that is within a minute.
     public var isEnding = false
+    /// A change that waits for the approval of others.
+    public var proposed: ProposedValue?
     /// Whose focus is here.
     public var peers: [Peer]
     /// Other notes at its right, such as a kept draft.

@@ -58,6 +58,8 @@ public struct Glyphs: Hashable, Sendable {
     public var held = "◇"
     public var ghost = "◌"
     public var flash = "←"
+    /// Before a value that waits for approval.
+    public var proposed = "⇢"
     public var capsLock = "⇪"
     public var between = "·"
     public var expanded = "▾"
@@ -85,6 +87,7 @@ public struct Glyphs: Hashable, Sendable {
     public static let ascii: Glyphs = {
         var glyphs = Glyphs()
         glyphs.focusBar = "|"
+        glyphs.proposed = "=>"
         glyphs.pointer = ">"
         glyphs.check = "v"
         glyphs.cross = "x"

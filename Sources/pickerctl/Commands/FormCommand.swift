@@ -125,12 +125,16 @@ struct FormDeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         "delete", abstract: "Delete a form, its values and its history.",
         discussion: """
+            A form with approval in its definition is deleted by those whom breakGlass names, with \
+            --break-glass; others first propose a definition without approval.
+
             Example: pickerctl form delete --yes old-form
             """)
     @OptionGroup var common: CommonOptions
     @OptionGroup var why: MessageOption
     @Argument(completion: .custom(Completion.forms)) var name: String
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
+    @Flag(help: "Delete it without approval, which is logged; needs -m.") var breakGlass = false
 
     func run() throws {
         let session = Session(common.settings)
@@ -140,8 +144,9 @@ struct FormDeleteCommand: ParsableCommand {
         try Console.confirm(
             "delete form \(form) with its values and its history?", isAgreed: yes,
             orElse: .unchanged("form \(form)"))
-        try session.call(
-            .formDelete(FormDelete(form: form, message: try session.message(why.message))))
+        var delete = FormDelete(form: form, message: try session.message(why.message))
+        delete.breaksGlass = breakGlass
+        try session.call(.formDelete(delete))
     }
 }
 

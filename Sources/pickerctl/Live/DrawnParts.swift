@@ -183,6 +183,7 @@ struct HeaderLook: Equatable {
     var link: FormPresentation.Link
     var others: [LivePeer]
     var conflicts: Int
+    var attention: [String]
 }
 
 /// The inputs of the hints.
@@ -193,6 +194,8 @@ struct HintsLook: Equatable {
     var conflicts: Int
     var undo: String
     var asks: Bool
+    /// What the keys of a question that is answered with text do, or those of the proposals.
+    var answers: [String]
     var isReady: Bool
     var hasConflicts: Bool
     var hasDraft: Bool
@@ -249,7 +252,7 @@ extension LiveModel {
         .header(
             HeaderLook(
                 link: presentation.link, others: presentation.others.map(\.peer),
-                conflicts: conflicted.count))
+                conflicts: conflicted.count, attention: attention))
     }
 
     /// The current inputs of the hints.
@@ -258,7 +261,8 @@ extension LiveModel {
             HintsLook(
                 page: page, focus: focus, activeEdit: activeEdit,
                 conflicts: focusedIndex.map { conflict($0).count } ?? 0, undo: undoHint,
-                asks: question != nil, isReady: isReady, hasConflicts: !conflicted.isEmpty,
+                asks: question != nil, answers: answerHints, isReady: isReady,
+                hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
                 isRunning: focusedIndex.map(isRunning) ?? false,
                 keys: around.keys))

@@ -49,6 +49,8 @@ struct FormPresentation {
     private(set) var user: String?
     /// How far the runs of buttons are, by press.
     private(set) var progress: [String: ButtonProgressed] = [:]
+    /// The proposals that wait for approval, oldest first.
+    private(set) var proposals: [FormProposal] = []
     /// By the number of the control.
     private var readings: [Reading] = []
     /// The controls whose stored values a reading depends on, in the same order.
@@ -252,6 +254,7 @@ extension FormPresentation {
     /// A new snapshot; returns what differs from the daemon's last values.
     mutating func began(_ result: SubscribeResult) -> [FieldChange] {
         link = .online
+        proposals = Array((result.proposals ?? []).prefix(Self.proposalsMax))
         let changes = replica.began(result)
         readAll()
         return changes.filter { $0.was != nil && index($0.field) != nil }
@@ -259,7 +262,35 @@ extension FormPresentation {
 
     mutating func resumed(_ result: SubscribeResult) {
         link = .online
+        proposals = Array((result.proposals ?? []).prefix(Self.proposalsMax))
         replica.resumed(result)
+    }
+
+    /// Proposals that are kept at most: the most that a daemon can be told to allow.
+    private static let proposalsMax = 1_000
+
+    /// A proposal was made, was voted on, or has ended. Returns the earlier state of one that
+    /// waited.
+    mutating func note(_ proposal: FormProposal) -> FormProposal? {
+        guard proposal.form == form else { return nil }
+        let known = proposals.firstIndex { $0.id == proposal.id }
+        let earlier = known.map { proposals[$0] }
+        switch (known, proposal.state.isFinal) {
+        case (let known?, true): proposals.remove(at: known)
+        case (let known?, false): proposals[known] = proposal
+        case (nil, true): break
+        case (nil, false):
+            if proposals.count < Self.proposalsMax { proposals.append(proposal) }
+        }
+        return earlier
+    }
+
+    /// The guarded controls that a change asks for approval of, as far as can be known here.
+    func guardsMet(by change: Change) -> [Int] {
+        guard !definition.guards.isEmpty, let index = index(change.field) else { return [] }
+        var next = self
+        guard (try? next.edit(0, change)) != nil else { return [] }
+        return definition.guardsMet(byChanging: index, from: stored, to: next.stored)
     }
 
     /// The newest progress of a run.
@@ -298,6 +329,7 @@ extension FormPresentation {
 
     mutating func deleted() {
         link = .deleted
+        proposals = []
         replica.deleted()
         others = []
         readAll()

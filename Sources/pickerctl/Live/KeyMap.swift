@@ -8,7 +8,7 @@ enum KeyAction: String, CaseIterable {
     case up, down, left, right, next, previous, first, last, pageUp, pageDown
     case act, increase, decrease, edit, external, reset, undo, redo, find, help, people, fold
     case leave, escape, suspend, redraw, kept, conflict, palette, history, forms
-    case cancelRun, explain, message, lease
+    case cancelRun, explain, message, lease, proposals
 }
 
 /// The keys of each action; the user may change them.
@@ -46,7 +46,7 @@ struct KeyMap: Equatable {
         (KeyEvent(.character("n")), .conflict), (KeyEvent(.character(":")), .palette),
         (KeyEvent(.character("x"), .alt), .palette), (KeyEvent(.character("H")), .history),
         (KeyEvent(.character("E")), .explain), (KeyEvent(.character("M")), .message),
-        (KeyEvent(.character("L")), .lease),
+        (KeyEvent(.character("L")), .lease), (KeyEvent(.character("P")), .proposals),
         (KeyEvent(.character("o")), .forms),
         (KeyEvent(.character("z"), .control), .suspend),
         (KeyEvent(.character("l"), .control), .redraw),
@@ -160,7 +160,7 @@ extension KeyMap {
 
     /// The key that hints show under this name.
     func event(shownAs name: String) -> KeyEvent? {
-        let fixed: [Key] = [.enter, .escape, .tab, .character("y"), .character("n")]
+        let fixed: [Key] = [.enter, .escape, .tab] + "ynarw".map { .character($0) }
         return (fixed.map { KeyEvent($0) } + Self.standard.map(\.0) + actions.keys).first {
             Self.name($0) == name
         }

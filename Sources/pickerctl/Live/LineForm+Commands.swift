@@ -24,6 +24,13 @@ extension LineForm {
             say(argument.isEmpty ? "No message." : "The next change says: \(argument)")
             repeatQuestion()
         case "why": model.perform(.explain, &commands)
+        case "proposals", "p":
+            sayProposals()
+            repeatQuestion()
+        case "approve", "refuse", "withdraw":
+            if let vote = words.first.flatMap({ LiveModel.Vote(rawValue: String($0)) }) {
+                askForVote(vote, argument)
+            }
         case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
         case "clear":
             if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
@@ -50,7 +57,8 @@ extension LineForm {
         case "help", "h", nil:
             say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
             say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
-            say(":take N of a conflict, :why it has its value, :message TEXT for the next change.")
+            say(":take N of a conflict, :why it has its value, :message TEXT for the next change,")
+            say(":proposals that wait for approval.")
             say("A text that begins with a colon is typed with two.")
             repeatQuestion()
         case let word?:

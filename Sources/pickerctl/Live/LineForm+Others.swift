@@ -16,7 +16,9 @@ extension LineForm {
         if case .client(.progress(let progress)) = event { announce(progress) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
         if case .client(.presence) = event { announcePeople() }
-        if case .answered = event {
+        if case .client(.proposal) = event { announceProposal() }
+        if case .answered(_, let outcome) = event {
+            if case .result(let json) = outcome, json["proposal"] != nil { sayProposal() }
             sayExplanation()
             sayOutcome()
         }
@@ -94,6 +96,20 @@ extension LineForm {
         guard let asked, model.presentation.index(asked) == nil else { return }
         say("* \(asked) is gone")
         askNearest()
+    }
+
+    /// What was told of a proposal.
+    private mutating func announceProposal() {
+        guard isPerson, let message = model.message?.text else { return }
+        model.message = nil
+        say("* \(message)")
+    }
+
+    /// What became of an edit that needs approval: also without a person, because nothing is set.
+    private mutating func sayProposal() {
+        guard let message = model.message?.text else { return }
+        model.message = nil
+        say(message)
     }
 
     private mutating func announcePeople() {

@@ -171,6 +171,7 @@ struct LineForm {
             text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value
         }
         if let lease = model.leaseWords(index) { text += ", \(lease)" }
+        if let proposed = model.proposedWords(index) { text += ", \(proposed)" }
         if shown.isMissing { text += ", required" }
         if control.isReadOnly { return text }
         if control.isLocked { text += ", locked" }

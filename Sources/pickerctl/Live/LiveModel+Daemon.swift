@@ -11,11 +11,12 @@ extension LiveModel {
     ///
     /// `context` is the context of what was displayed when the edit began, by default the newest.
     /// With `isCurrent` the daemon refuses to overwrite a value that the context has not seen.
-    /// `typed` is the text that is kept if the edit is refused.
+    /// `typed` is the text that is kept if the edit is refused. An edit of a guarded field becomes
+    /// a proposal, also one that was (`isProposal`) when its message was asked for.
     @discardableResult
     mutating func send(
         _ field: String, _ action: Change.Action, context: String? = nil, isCurrent: Bool = false,
-        typed: TextEditor? = nil, _ commands: inout [LiveCommand]
+        typed: TextEditor? = nil, isProposal: Bool = false, _ commands: inout [LiveCommand]
     ) -> Bool {
         guard let index = presentation.index(field), mayEdit(field) else { return false }
         problems[field] = nil
@@ -24,11 +25,13 @@ extension LiveModel {
         let change = Change(field: field, context: context ?? presentation.context, action)
         let typed = typed ?? self.typed(action, index)
         let number = lastEdit + 1
+        let guards = mode == .form ? presentation.guardsMet(by: change) : []
+        let isProposal = isProposal || !guards.isEmpty
         do throws(InvalidValue) {
             // The daemon decides about locked controls, so the edit is not displayed before the
-            // answer.
-            let mustAsk = lacksMessage(index) && mode.sets
-            if mustAsk || presentation.definition.controls[index].isLocked {
+            // answer. A proposal changes nothing.
+            let mustAsk = isProposal ? hasNoMessage : lacksMessage(index) && mode.sets
+            if mustAsk || isProposal || presentation.definition.controls[index].isLocked {
                 _ = try presentation.definition.edits(
                     for: action, control: index, values: presentation.stored)
             } else {
@@ -38,7 +41,8 @@ extension LiveModel {
                 askForMessage(
                     HeldEdit(
                         field: field, action: action, context: change.context,
-                        isCurrent: isCurrent, typed: typed))
+                        isCurrent: isCurrent, typed: typed,
+                        approval: isProposal ? approvalWords(guards) : nil))
                 return true
             }
         } catch {
@@ -50,13 +54,11 @@ extension LiveModel {
             commands.append(.quit(.done))
             return true
         }
-        request(
-            .stateSet(
-                StateSet(
-                    form: presentation.form, changes: [change], context: isCurrent ? context : nil,
-                    requireCurrent: isCurrent, lease: takeLease(of: field),
-                    message: takeMessage())),
-            .edit(field, typed: typed), &commands)
+        var edit = StateSet(
+            form: presentation.form, changes: [change], context: isCurrent ? context : nil,
+            requireCurrent: isCurrent, lease: takeLease(of: field), message: takeMessage())
+        if isProposal { edit.guarded = .proposed }
+        request(.stateSet(edit), .edit(field, typed: typed), &commands)
         if !isOnline, mode == .form {
             say("kept here; it is set when the daemon is back")
         }
@@ -144,6 +146,12 @@ extension LiveModel {
         case (.forms, .result(let json)): received(forms: json)
         case (.lease, .result(let json)): _ = take(json)
         case (.lease(let field), .refused(let error)): refused(field, error)
+        case (.edit, .result(let json)) where json["proposal"] != nil,
+            (.kept, .result(let json)) where json["proposal"] != nil,
+            (.vote, .result(let json)):
+            received(proposal: json)
+        case (.vote, .refused(let error)): say(error.message, isError: true)
+        case (.brokenGlass, .result(let json)): received(changes: json, &commands)
         case (.edit(let field, _), .result(let json)):
             _ = take(json)
             finishPick(field, &commands)
@@ -167,7 +175,8 @@ extension LiveModel {
             for field in fields { refused(field, error) }
         case (.kept, .result(let json)): _ = take(json)
         case (_, .otherReplica(let request)): keep(request)
-        case (.definition, .refused), (_, .superseded), (_, .lost): break
+        case (.definition, .refused), (.brokenGlass, .refused), (_, .superseded), (_, .lost):
+            break
         }
     }
 
@@ -247,9 +256,11 @@ extension LiveModel {
             sentPresence = nil
             // The definition may have changed since it was read.
             request(.formGet(form: presentation.form), .definition, &commands)
+            askForBrokenGlass(&commands)
         case .resumed(let result):
             presentation.resumed(result)
             sentPresence = nil
+            askForBrokenGlass(&commands)
         case .changed(let change):
             presentation.changed(
                 change.changes, revision: change.revision, context: change.context)
@@ -257,11 +268,13 @@ extension LiveModel {
             flash(change.changes)
             historyChanged(change.changes, &commands)
             explanationChanged(&commands)
+            glassMayHaveBroken(change.changes, &commands)
         case .formChanged(let change):
             if change.form == presentation.form { formChanged(change, &commands) }
         case .presence(let change): presentation.presence(change)
         case .progress(let progress): presentation.note(progress)
-        case .assigned, .cancelled, .proposal: break
+        case .proposal(let proposal): take(proposal)
+        case .assigned, .cancelled: break
         case .forms(let list):
             if list.forms.contains(where: { $0.form == presentation.form }) { cameBack(&commands) }
         case .answered: break

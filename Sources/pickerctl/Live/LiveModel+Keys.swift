@@ -57,6 +57,7 @@ extension LiveModel {
         case .palette(let list): paletteKey(event, list, &commands)
         case .history(let history): historyKey(event, history)
         case .explanation(let explanation): explanationKey(event, explanation)
+        case .proposals(let selected): proposalsKey(event, selected)
         case .forms(let options, let list): formsKey(event, options, list, &commands)
         case .form:
             if let command = Self.commandInText(event), isAtText {
@@ -132,6 +133,7 @@ extension LiveModel {
         case .cancelRun: askToCancelRun()
         case .message: askForMessage(nil)
         case .lease: askForLease()
+        case .proposals: openProposals()
         }
     }
 

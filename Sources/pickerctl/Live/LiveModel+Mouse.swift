@@ -31,7 +31,7 @@ extension LiveModel {
         if case .typed(let asked)? = question { withdraw(asked) }
         question = nil
         switch page {
-        case .keys, .help, .people, .history, .explanation: page = .form
+        case .keys, .help, .people, .history, .explanation, .proposals: page = .form
         case .find, .palette, .forms: return clickedPage(at: point, &commands)
         case .form: break
         }

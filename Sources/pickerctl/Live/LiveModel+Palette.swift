@@ -10,7 +10,7 @@ extension LiveModel {
         (.history, "History of the control"), (.explain, "Explain the value"),
         (.message, "Say why, for the next change"),
         (.lease, "When the value ends"), (.forms, "Open another form"),
-        (.cancelRun, "Cancel the run"),
+        (.cancelRun, "Cancel the run"), (.proposals, "Proposals"),
         (.find, "Find a control"), (.fold, "Fold the section"), (.people, "Who is here"),
         (.external, "Edit in $EDITOR"), (.help, "Help"), (.redraw, "Draw the screen again"),
         (.suspend, "Suspend"), (.leave, "Quit"),

@@ -15,6 +15,8 @@ extension LiveModel {
             case message(HeldEdit?)
             /// When the value of a control ends.
             case lease(field: String)
+            /// What to do with a proposal, which Enter confirms; the text is the message.
+            case vote(Vote, FormProposal)
         }
     }
 
@@ -25,10 +27,12 @@ extension LiveModel {
         var context: String?
         var isCurrent: Bool
         var typed: TextEditor?
+        /// Who must agree, in words, if it becomes a proposal.
+        var approval: String?
     }
 
     /// The longest message, in characters; the daemon refuses a longer one.
-    private static var messageCharactersMax: Int { 200 }
+    static var messageCharactersMax: Int { 200 }
 
     /// Asks for a message, prefilled with the last one of this session.
     mutating func askForMessage(_ edit: HeldEdit?) {
@@ -74,9 +78,11 @@ extension LiveModel {
             nextMessage = text
             send(
                 edit.field, edit.action, context: edit.context, isCurrent: edit.isCurrent,
-                typed: edit.typed, &commands)
+                typed: edit.typed, isProposal: edit.approval != nil, &commands)
         case .lease(let field):
             if !setLease(of: field, text, &commands) { question = .typed(asked) }
+        case .vote(let vote, let proposal):
+            carryOut(vote, proposal, text.isEmpty ? around.message : text, &commands)
         }
     }
 
@@ -98,8 +104,11 @@ extension LiveModel {
 
     /// Whether an edit must wait for a message.
     func lacksMessage(_ index: Int) -> Bool {
-        nextMessage == nil && around.message == nil && presentation.definition.needsMessage(index)
+        hasNoMessage && presentation.definition.needsMessage(index)
     }
+
+    /// Whether the next edit says nothing.
+    var hasNoMessage: Bool { nextMessage == nil && around.message == nil }
 
     // MARK: Words
 
@@ -112,8 +121,9 @@ extension LiveModel {
         switch asked.subject {
         case .message(let edit):
             let what = edit.map { "\(self.text(of: $0)): why?" } ?? "Why?"
+            let readers = edit?.approval ?? "everybody who reads this form sees it"
             return WordsLook(
-                "\(what) \(typed)  (everybody who reads this form sees it)",
+                "\(what) \(typed)  (\(readers))",
                 "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
         case .lease(let field):
             let isLeased = presentation.index(field).flatMap(presentation.lease) != nil
@@ -124,6 +134,11 @@ extension LiveModel {
             return WordsLook(
                 "\(what) \(typed)  (\(answers))", "\(what) \(typed)", "Ends: \(typed)",
                 kind: .question)
+        case .vote(let vote, let proposal):
+            let what = "\(vote.verb) \(words(of: proposal))?"
+            return WordsLook(
+                "\(what)  Message: \(typed)", "\(what) \(typed)",
+                "\(vote.verb) \(proposal.name)? \(typed)", kind: .question)
         }
     }
 
@@ -149,10 +164,14 @@ extension LiveModel {
     /// The keys for a typed answer.
     func hints(of asked: TypedQuestion) -> [(String, String)] {
         switch asked.subject {
-        case .message(nil): [("Enter", "the next change says it"), ("Esc", "back")]
+        case .message(nil): return [("Enter", "the next change says it"), ("Esc", "back")]
         case .message(let edit?):
-            [("Enter", edit.action == .press ? "press" : "set"), ("Esc", "change nothing")]
-        case .lease: [("Enter", "do it"), ("Esc", "back")]
+            let verb = edit.action == .press ? "press" : "set"
+            return [
+                ("Enter", edit.approval == nil ? verb : "propose"), ("Esc", "change nothing"),
+            ]
+        case .vote(let vote, _): return [("Enter", vote.rawValue), ("Esc", "back")]
+        case .lease: return [("Enter", "do it"), ("Esc", "back")]
         }
     }
 }
@@ -163,6 +182,9 @@ extension LineForm {
         guard case .typed(let asked)? = model.question else { return }
         let last = asked.editor.text
         let keeps = last.isEmpty ? "" : " Enter: \(last)"
+        if case .message(let edit?) = asked.subject, let approval = edit.approval {
+            say("It becomes a proposal: \(approval).")
+        }
         say("Why? One line that everybody who reads this form sees.\(keeps)")
     }
 
@@ -170,6 +192,7 @@ extension LineForm {
     mutating func takeMessage(
         _ line: String, _ asked: LiveModel.TypedQuestion, _ commands: inout [LiveCommand]
     ) {
+        if case .vote(let vote, _) = asked.subject { return takeVote(line, vote, &commands) }
         guard case .message(let edit?) = asked.subject else { return }
         var asked = asked
         if !line.isEmpty { asked.editor = TextEditor(line) }

@@ -62,6 +62,8 @@ struct LiveModel {
         case palette(OpenList)
         case history(FieldHistory)
         case explanation(FieldExplanation)
+        /// What waits for approval; the selected one by its number.
+        case proposals(selected: Int64?)
         /// The daemon's forms, as options, filtered by what is typed.
         case forms([PickerOption], OpenList)
     }
@@ -128,6 +130,10 @@ struct LiveModel {
         case cancelRun
         /// A change of the lease of a field.
         case lease(String)
+        /// An approval, a refusal, or the end of an own proposal.
+        case vote
+        /// The newest changes, of which some may be without approval.
+        case brokenGlass
     }
 
     /// Nanoseconds.
@@ -246,6 +252,8 @@ struct LiveModel {
     var nextLease: NextLease?
     /// The message of the next edit.
     var nextMessage: String?
+    /// The newest change without approval.
+    var brokenGlass = BrokenGlass()
     /// The cards of the focused conflict.
     var cards: ConflictCards?
     var ownEdits = OwnEdits()
@@ -315,6 +323,7 @@ struct LiveModel {
         if let pressed { deadlines.append(pressed.until) }
         if let slide { deadlines.append(slide.next(after: now)) }
         if let leaseTick { deadlines.append(leaseTick) }
+        if let glassTick { deadlines.append(glassTick) }
         if countsSeconds { deadlines.append((now / 1_000_000_000 + 1) * 1_000_000_000) }
         if mode == .form, isOnline, wantedPresence != sentPresence {
             deadlines.append(presenceSentAt &+ Span.presence)

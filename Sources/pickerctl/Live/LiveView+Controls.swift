@@ -39,6 +39,7 @@ extension LiveModel {
             state.lease = lease.text
             state.isEnding = lease.isEnding
         }
+        state.proposed = proposed(index)
         let ghost = state.ghost?.by
         state.peers = presentation.others.filter { other in
             other.wire.focus == field && other.peer != ghost && other.peer != state.flash

@@ -49,6 +49,11 @@ extension LiveModel {
                 Target(.command("conflict"), StyledText(text, roles.warning.adding(.bold))))
             space -= DisplayWidth.columns(of: text) + 2
         }
+        for text in attention {
+            parts.append(
+                Target(.command("proposals"), StyledText(text, roles.warning.adding(.bold))))
+            space -= DisplayWidth.columns(of: text) + 2
+        }
         let live = StyledText("\(glyphs.check) live", roles.dim)
         let hasLive = space >= 24
         if hasLive { space -= live.columns + 2 }
@@ -159,6 +164,9 @@ extension LiveModel {
         case .palette: return [("Enter", "do it"), ("a-z", "filter"), ("Esc", "back")]
         case .history, .explanation: return around.plain([("↑↓", "scroll"), ("Esc", "back")])
         case .forms: return [("Enter", "open"), ("a-z", "filter"), ("Esc", "back")]
+        case .proposals(let selected):
+            if case .typed(let asked)? = question { return hints(of: asked) }
+            return around.plain(proposalHints(selected))
         case .form: break
         }
         switch question {
@@ -369,6 +377,7 @@ enum HelpPage {
             [
                 (.history, "what the control was, and who set it"),
                 (.explain, "why the control has its value"),
+                (.proposals, "what waits for approval: approve, refuse"),
                 (.forms, "open another form"),
                 (.kept, "edits that were made for another daemon"),
                 (.people, "who is here"), (.escape, "cancel, close, decide a conflict later"),

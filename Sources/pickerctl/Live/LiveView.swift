@@ -81,6 +81,9 @@ extension LiveModel {
             draw(history, into: &canvas, in: window.inset(left: 1), environment)
         case .explanation(let explanation):
             draw(explanation, into: &canvas, in: window.inset(left: 1), environment)
+        case .proposals(let selected):
+            draw(
+                proposals: selected, into: &canvas, in: window.inset(left: 1), environment)
         case .forms(let options, let list):
             let forms = listPage(
                 "Open a form", list, options, selected: presentation.form, environment)

@@ -3,31 +3,58 @@
 internal import PickerClient
 internal import SyncCore
 
-extension FormProposal {
-    /// What it changes: `traffic 20 → 50`.
-    var changeText: String {
-        switch content {
+/// The words for proposals: commands write ids, the live form titles and labels.
+struct ProposalText {
+    var name: (String) -> String = { $0 }
+    var value: (String, JSON) -> String = { ValueText.short($1) }
+    var time: (Timestamp) -> String = { LocalTime.text($0) }
+    /// Between the value before and the proposed one.
+    var arrow = "→"
+
+    /// What a proposal changes: `traffic 20 → 50`.
+    func change(_ proposal: FormProposal) -> String {
+        switch proposal.content {
         case .values(let changes, let lease):
-            var text = Table.joined(changes.map(\.text), by: ", ")
+            var text = Table.joined(changes.map(change), by: ", ")
             switch lease {
             case .seconds(let seconds)?: text += " for \(DurationText.text(seconds: seconds))"
-            case .until(let moment)?: text += " until \(LocalTime.text(moment))"
+            case .until(let moment)?: text += " until \(time(moment))"
             case .connection?, nil: break
             }
             return text
-        case .definition: return "another definition of form \(form)"
-        case .options(let field, let options): return "\(options.count) options of \(field)"
+        case .definition: return "another definition of form \(proposal.form)"
+        case .options(let field, let options):
+            return "\(options.count) options of \(name(field))"
         }
     }
 
+    private func change(_ change: FormProposal.Change) -> String {
+        let field = name(change.field)
+        let was = change.was.map { " \(value(change.field, $0))" } ?? ""
+        return switch change.action {
+        case .value(let json): "\(field)\(was) \(arrow) \(value(change.field, json))"
+        case .reset: "\(field)\(was) \(arrow) its default"
+        case .press(1): "press \(field)"
+        case .press(let count): "press \(field) \(count) times"
+        }
+    }
+}
+
+extension FormProposal {
+    /// What it changes: `traffic 20 → 50`.
+    var changeText: String { ProposalText().change(self) }
+
     /// What became of it, after its name.
-    var sentence: String {
+    var sentence: String { sentence { LocalTime.clock($0) } }
+
+    /// What became of it, after its name; `time` writes when it expires.
+    func sentence(time: (Timestamp) -> String) -> String {
         let by = ended?.by.map { " by \($0.user)" } ?? ""
         let said = ended?.message.map { ": \($0)" } ?? ""
         switch state {
         case .waits:
             return "waits for \(needs) \(needs == 1 ? "approval" : "approvals") until "
-                + LocalTime.clock(until)
+                + time(until)
         case .applied:
             return "is applied" + (ended?.revision.map { ", revision \($0)" } ?? "")
         case .refused: return "was refused\(by)\(said)"
@@ -54,19 +81,6 @@ extension FormProposal {
         case .values(let changes, _): changes.map(\.field)
         case .options(let field, _): [field]
         case .definition: fields
-        }
-    }
-}
-
-extension FormProposal.Change {
-    /// `traffic 20 → 50`.
-    var text: String {
-        let was = was.map { " \(ValueText.short($0))" } ?? ""
-        return switch action {
-        case .value(let value): "\(field)\(was) → \(ValueText.short(value))"
-        case .reset: "\(field)\(was) → its default"
-        case .press(1): "press \(field)"
-        case .press(let count): "press \(field) \(count) times"
         }
     }
 }

@@ -131,6 +131,8 @@ struct RequestMaker {
             case 4: request["resume"] = "none"
             default: request["until"] = .string(random.pick(Self.ends))
             }
+        case "form.delete":
+            if random.chance(30) { request["breakGlass"] = true }
         case "form.apply": apply(&request, form)
         case "form.setOptions": setOptions(&request, form)
         case "state.undo", "state.redo":

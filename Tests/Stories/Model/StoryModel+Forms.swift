@@ -148,9 +148,8 @@ extension StoryModel {
     mutating func delete(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
         let place = try find(request)
         try require("admin", place, peer.user)
-        if let first = forms[place].definition.controls.first(where: { $0.approval != nil }) {
-            throw StoryRefusal("approvalNeeded", form: forms[place].name, field: first.id)
-        }
+        let guards = forms[place].definition.controls.filter { $0.approval != nil }.map(\.id)
+        if !guards.isEmpty { _ = try mayBreakGlass(guards, request, place, peer) }
         let form = forms.remove(at: place)
         let notice = form.deletion(at: form.revision + 1, request["message"])
         for connection in Array(peers.keys) {

@@ -17,7 +17,7 @@ enum StoryRules {
         "form.setOptions": (
             ["form", "field", "options"], ["propose", "breakGlass", "idempotencyKey", "message"]
         ),
-        "form.delete": (["form"], ["idempotencyKey", "message"]),
+        "form.delete": (["form"], ["breakGlass", "idempotencyKey", "message"]),
         "state.get": (["form"], ["fields"]),
         "state.set": (
             ["form", "changes"],

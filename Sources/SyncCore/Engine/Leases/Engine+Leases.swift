@@ -186,7 +186,9 @@ extension Engine {
             for target in targets { _ = transaction.moveEnd(of: target, to: end) }
         }
         // Who may write the field may end its lease; keeping it takes what setting the value takes.
-        if kind != .ended { try requireApproval(transaction) }
+        if kind != .ended {
+            try requireApproval(transaction, "propose the value with its new end")
+        }
         finish(
             &transaction, kind, named: Few([control]), seen: CausalContext(), skipped: nil,
             undoes: nil, message: params.message, call)

@@ -6,16 +6,20 @@
 extension Engine {
     // MARK: - Guards
 
-    /// Refuses a change of what is guarded.
-    func requireApproval(_ transaction: Transaction) throws(WireError) {
+    /// Refuses a change of what is guarded, with what to do instead.
+    func requireApproval(
+        _ transaction: Transaction, _ instead: String = "propose it"
+    ) throws(WireError) {
         let guards = transaction.guardsMet()
-        if !guards.isEmpty { throw approvalNeeded(guards, transaction.form) }
+        if !guards.isEmpty { throw approvalNeeded(guards, transaction.form, instead) }
     }
 
     /// The most guarded fields that an error names.
     private static var guardsNamedMax: Int { 100 }
 
-    func approvalNeeded(_ guards: [Int], _ form: LiveForm) -> WireError {
+    func approvalNeeded(
+        _ guards: [Int], _ form: LiveForm, _ instead: String = "propose it"
+    ) -> WireError {
         let definition = form.working.definition
         let ids = guards.map { definition.controls[$0].id }
         let rules = guards.compactMap { definition.controls[$0].approval }
@@ -23,7 +27,7 @@ extension Engine {
         var error = WireError(
             .approvalNeeded,
             ("\(ids.prefix(8).joined(separator: ", ")): this change needs the approval of "
-                + "\(who.joined(separator: ", ")); propose it").escapedForDisplay(),
+                + "\(who.joined(separator: ", ")); \(instead)").escapedForDisplay(),
             form: form.name, field: ids.first)
         error.approval = zip(ids, rules).prefix(Self.guardsNamedMax).map { id, rule in
             NeededApproval(

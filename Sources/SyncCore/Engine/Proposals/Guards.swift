@@ -1,38 +1,6 @@
-// Which guarded controls a change asks for approval of (FORM.md, Two pairs of eyes): pure functions
-// of the values before and after it.
+// Which guarded controls a transaction or another definition asks for approval of.
 //
 // A change is judged as a whole, after all its parts, so that no order of them goes round a guard.
-
-extension FormDefinition {
-    /// The guarded controls that a change of this control may ask for approval of: itself, those
-    /// that it shows or writes, and those whose `when` refers to it.
-    func guards(concerning control: Int) -> [Int] {
-        let touched = withDependents(Few(targets[control].sortedDistinct()))
-        return guards.filter { isWatched($0, touched) || touched.contains(sorted: $0) }
-    }
-
-    /// Whether a change of these controls can make the `when` of a guard true.
-    fileprivate func isWatched(_ index: Int, _ touched: Few<Int>) -> Bool {
-        guard let rule = controls[index].approval, let when = rule.when else { return false }
-        return when.asksForCompletion || rule.references.contains { touched.contains(sorted: $0) }
-    }
-
-    /// Whether a change of this control makes the `when` of a guard neither true nor false.
-    func isDecided(of index: Int, byChanging control: Int) -> Bool {
-        !isWatched(index, withDependents(Few(targets[control].sortedDistinct())))
-    }
-
-    /// The controls that decide whether these guards apply, ascending and without buttons, whose
-    /// presses nobody takes back.
-    func controlsDeciding(_ guards: [Int]) -> [Int] {
-        let rules = guards.compactMap { controls[$0].approval }
-        var found = Set(rules.lazy.flatMap(\.references))
-        if rules.contains(where: { $0.when?.asksForCompletion ?? false }) {
-            found.formUnion(required)
-        }
-        return found.filter { types[$0] != .button }.sorted()
-    }
-}
 
 extension Transaction {
     /// The guarded controls that these changes ask for approval of, ascending.
@@ -44,14 +12,8 @@ extension Transaction {
         let (state, contents) = (form.working, contents)
         let before = ConditionEvaluator(definition) { state.value($0) }
         let after = ConditionEvaluator(definition) { contents.value($0) }
-        return definition.guards.filter { index in
-            guard let rule = definition.controls[index].approval else { return false }
-            let isChanged =
-                touched.contains(sorted: index)
-                && state.cells[index].content.differs(from: contents[index], index, definition)
-            guard isChanged || definition.isWatched(index, touched) else { return false }
-            guard rule.when.map(after.holds) ?? true else { return false }
-            return isChanged || !(rule.when.map(before.holds) ?? true)
+        return definition.guardsMet(touched: touched, before, after) { index in
+            state.cells[index].content.differs(from: contents[index], index, definition)
         }
     }
 }

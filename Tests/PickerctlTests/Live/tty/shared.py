@@ -282,6 +282,46 @@ def many_people():
         form.close()
 
 
+GUARDED = """
+form: deploy
+fields:
+  - id: traffic
+    type: slider
+    label: Traffic
+    max: 100
+    approval: {from: ["uid:4711"]}
+"""
+
+
+def proposals():
+    form = Form(PROGRAMS)
+    try:
+        form.apply(GUARDED)
+        a = form.open("deploy")
+        b = form.open("deploy")
+        a.press("5", "0", "Enter")
+        a.sees("Traffic → 50: why?")
+        a.sees("1 approval of uid:4711 is needed")
+        a.send("INC-231")
+        a.press("Enter")
+        for t in (a, b):
+            t.sees("⇢ 50")
+            t.sees("⇢ 1 proposal")
+        check(form.get("traffic") == "0", "a proposal changed the value")
+        b.press("P")
+        b.sees("What waits for approval")
+        b.sees("Traffic 0 → 50")
+        b.press("w")
+        b.sees("Withdraw Traffic 0 → 50?")
+        check("⇢ 50" in a.text(), "it went without Enter")
+        b.press("Enter")
+        for t in (a, b):
+            t.sees("deploy/1 was withdrawn")
+            t.loses("⇢ 1 proposal")
+    finally:
+        form.close()
+
+
 run(concurrent_picks, marks_in_colour, ghosts, held_value_stands_still, conflict,
     daemon_lost_with_text_under_the_hand, deleted_and_created_again, redefined_under_the_hand,
-    resize_storm, many_people)
+    resize_storm, many_people, proposals)

@@ -49,6 +49,25 @@ import Testing
             """#)
     }
 
+    @Test("a form with guards is deleted by those whom each guard lets break the glass")
+    func deletion() throws {
+        try play(
+            #"""
+            connect dave
+            root> form.delete {"form":"deploy"}
+            root< {"error":{"code":-32009,"message":"~then delete the form","data":{"fields":["t","u"]}}}
+            root> form.delete {"form":"deploy","breakGlass":true,"message":"now"}
+            root< {"error":{"data":{"kind":"forbidden","field":"t"}}}
+            dave> form.delete {"form":"deploy","breakGlass":true}
+            dave< {"error":{"data":{"kind":"invalidParams","needs":"message"}}}
+            dave> form.delete {"form":"deploy","breakGlass":true,"message":"now"}
+            dave< {"result":{}}
+            """#,
+            #"""
+            {"form":"deploy","access":{"admin":["user:root","user:dave"]},"fields":[{"id":"t","type":"toggle","approval":{"from":["user:erin"]},"breakGlass":["user:dave"]},{"id":"u","type":"toggle","approval":{"from":["user:erin"]},"breakGlass":["user:dave"]}]}
+            """#)
+    }
+
     @Test("explain names the guards that refuse every change, and those that refuse some values")
     func explained() throws {
         try play(
