@@ -55,6 +55,9 @@ public final class DaemonProcess {
         for (index, descriptor) in passing.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, 3 + Int32(index))
         }
+        // The daemon must not have the sockets and pipes of tests that run at the same time, which
+        // would then never see their ends.
+        _ = addCloseFrom(&actions, 3 + Int32(passing.count))
         var argv = words.map { strdup($0) } + [nil]
         var envp = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
@@ -110,3 +113,10 @@ public final class DaemonProcess {
         try wait()
     }
 }
+
+/// Adds an action that closes all descriptors from this one on: `posix_spawn(3)`. It is declared in
+/// C only with `_GNU_SOURCE`, which Swift's Glibc does not define.
+@_silgen_name("posix_spawn_file_actions_addclosefrom_np")
+private func addCloseFrom(
+    _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ from: Int32
+) -> Int32
