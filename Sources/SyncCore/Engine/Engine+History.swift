@@ -15,28 +15,6 @@ extension Engine {
         ask(search, call)
     }
 
-    /// Searches revisions that are published but not in the store yet (`durability` below
-    /// `commit`), also while the store cannot write.
-    ///
-    /// - Parameter take: Takes the next older row; returns whether the search continues.
-    /// - Returns: whether some are left for another turn.
-    func scanUnsaved(
-        of form: LiveForm, after: UInt64, before: UInt64, _ account: Account,
-        _ take: (RevisionRow) -> Bool
-    ) -> Bool {
-        guard configuration.durability != .commit else { return false }
-        let bytesMax =
-            scheduler.isContended ? Account.contendedHistoryBytes : HistorySearch.bytesMax
-        var left = bytesMax
-        link.scanRevisions(of: form, after: after, before: before) { row in
-            guard left > 0 else { return false }
-            left -= max(128, row.frame.count)
-            return take(row)
-        }
-        scheduler.spend((bytesMax - left) >> 7, account)
-        return left <= 0
-    }
-
     private func ask(_ search: HistorySearch, _ call: PendingCall) {
         // One more row than requested shows whether there is another page.
         let rows =
@@ -50,27 +28,11 @@ extension Engine {
     func continueHistory(
         _ search: HistorySearch, _ rows: [RevisionRow], _ call: PendingCall
     ) throws(WireError) {
-        // The peer's permission may have changed during the read.
-        guard try readableForm(search.form.name, call.connection) === search.form else {
-            throw noForm(search.form.name, call.connection.peer)
-        }
         var search = search
-        let account = call.connection.account
-        let isCut = scanUnsaved(
-            of: search.form, after: rows.first?.revision ?? 0, before: search.before, account
-        ) { row in
-            guard !search.isFull else { return false }
-            search.take(row)
-            return true
-        }
-        if !isCut {
-            for row in rows {
-                guard !search.isFull else { break }
-                search.take(row)
-            }
-        }
+        let isCut = try look(through: rows, for: &search, call)
         // Each notification is parsed as JSON: one unit for every 128 bytes.
-        scheduler.spend(rows.reduce(0) { $0 + $1.frame.count } >> 7, account)
+        scheduler.spend(
+            rows.reduce(0) { $0 + $1.frame.count } >> 7, call.connection.account)
         if !search.isFull, isCut || !rows.isEmpty, search.before > 1 {
             ask(search, call)
             return
@@ -82,13 +44,15 @@ extension Engine {
     }
 }
 
-extension HistorySearch {
+extension HistorySearch: RevisionSearch {
     /// Adds the entry of the next older revision, if it matches.
-    fileprivate mutating func take(_ row: RevisionRow) {
+    mutating func take(_ row: RevisionRow) -> Bool {
+        if isFull { return false }
         before = row.revision
-        guard let entry = HistoryPage.Entry(row, field: field) else { return }
+        guard let entry = HistoryPage.Entry(row, field: field) else { return true }
         entries.append(entry)
         bytes += row.frame.count
+        return true
     }
 }
 

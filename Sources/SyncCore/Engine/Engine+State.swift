@@ -91,52 +91,6 @@ extension Engine {
             form: form.name, field: id)
     }
 
-    /// The most users and groups that an error message names.
-    static var namedPrincipalsMax: Int { 8 }
-
-    /// Whether the peer has permission for an action. A request may name ten thousand controls, so
-    /// the result for a long access list is kept during the request: each control's own list, and
-    /// the list of all others, is searched once.
-    func isPermitted(
-        _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
-    ) -> Bool {
-        let definition = state.definition
-        let isLong = definition.rule(of: action, control: control).principals.count > 8
-        let own = control.flatMap { definition.controls[$0].access[action] == nil ? nil : $0 }
-        let place = AccessPlace(action: action, control: own)
-        if isLong, let known = workspace.verdicts[place] { return known }
-        let isPermitted = definition.permits(
-            action, control: control, peer: peer, owner: form.owner,
-            daemonUID: configuration.daemonUID)
-        if isLong { workspace.verdicts[place] = isPermitted }
-        return isPermitted
-    }
-
-    /// Throws and logs `forbidden` unless the peer has permission for an action.
-    func require(
-        _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int?, _ peer: Peer
-    ) throws(WireError) {
-        if isPermitted(action, form, state, control, peer) { return }
-        let field = control.map { state.definition.controls[$0].id }
-        let what = field.map { "\(form.name)/\($0)" } ?? form.name
-        let principals = state.definition.rule(of: action, control: control).principals
-        var who = principals.prefix(Self.namedPrincipalsMax).map(\.description)
-            .joined(separator: ", ")
-        if principals.count > Self.namedPrincipalsMax {
-            who += " and \(principals.count - Self.namedPrincipalsMax) more"
-        }
-        effects.log(
-            LogEntry(
-                .warning, "forbidden: \(peer.whom) may not \(action.verb) \(what)",
-                [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
-                    + peer.logFields))
-        throw WireError(
-            .forbidden,
-            ("\(peer.user) may not \(action.verb) \(what); "
-                + (who.isEmpty ? "only root may" : "only \(who) may")).escapedForDisplay(),
-            form: form.name, field: field)
-    }
-
     // MARK: - Setting
 
     func stateSet(_ params: StateSet, _ call: PendingCall) throws(WireError) {
@@ -198,20 +152,6 @@ extension Engine {
         endProposals(verdict, of: form)
     }
 
-    /// Rejects an edit without a message if the definition requires one.
-    func requireMessage(
-        _ message: String?, _ definition: FormDefinition, _ control: Int, _ form: LiveForm
-    ) throws(WireError) {
-        guard message == nil, definition.needsMessage(control) else { return }
-        let id = definition.controls[control].id
-        var error = WireError(
-            .invalidParams,
-            "\(id) is changed only with a message that says why; give one with -m",
-            form: form.name, field: id)
-        error.needs = "message"
-        throw error
-    }
-
     /// `state.set` with one change, whose control is known.
     func set(
         _ control: Int, of form: LiveForm, _ action: Change.Action, context token: String?,
@@ -239,12 +179,6 @@ extension Engine {
             message: nil, call)
     }
 
-    /// Rejects edits of a form that the peer may not read, or whose edits the store has rejected.
-    private func requireEdits(of form: LiveForm, _ peer: Peer) throws(WireError) {
-        try require(.read, form, form.working, nil, peer)
-        try requireWritable(form)
-    }
-
     /// Adds a change to a transaction.
     func apply(
         _ action: Change.Action, to control: Int, _ seen: Seen, _ transaction: inout Transaction
@@ -267,30 +201,6 @@ extension Engine {
             form, author: connection.author(replica: replica),
             stamp: clocks.newStamp(), reading: clocks.read(), connection: connection,
             valuesMax: configuration.limits.valuesMax, contents: workspace.contents)
-    }
-
-    /// Rejects an edit of a control that the peer may not edit. For a control that shows others,
-    /// each of them is checked too.
-    func requireEdit(
-        _ edit: Change.Action, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
-    ) throws(WireError) {
-        let action: FormAction = edit.isPress ? .press : .write
-        try requireEditAlone(action, form, state, control, peer)
-        for target in state.definition.targets[control] where target != control {
-            try requireEditAlone(action, form, state, target, peer)
-        }
-    }
-
-    private func requireEditAlone(
-        _ action: FormAction, _ form: LiveForm, _ state: FormState, _ control: Int, _ peer: Peer
-    ) throws(WireError) {
-        try require(action, form, state, control, peer)
-        guard state.definition.controls[control].isLocked else { return }
-        if isPermitted(.admin, form, state, nil, peer) { return }
-        let id = state.definition.controls[control].id
-        throw WireError(
-            .disabled, "\(id) is locked; an admin of form \(form.name) may set it",
-            form: form.name, field: id)
     }
 
     /// Rejects an edit of controls that have changed since their author has seen them.

@@ -62,20 +62,11 @@ extension Engine {
     func continueExplaining(
         _ search: ExplainSearch, _ rows: [RevisionRow], _ call: PendingCall
     ) throws(WireError) {
-        // The peer's permission may have changed during the read.
-        guard try readableForm(search.form.name, call.connection) === search.form else {
-            throw noForm(search.form.name, call.connection.peer)
-        }
         var search = search
-        let account = call.connection.account
-        let isCut = scanUnsaved(
-            of: search.form, after: rows.first?.revision ?? 0, before: search.before, account
-        ) { search.take($0) }
-        if search.isExact || !isCut {
-            for row in rows where !search.take(row) { break }
-        }
+        let isCut = try look(through: rows, for: &search, call)
         // Each record is parsed as JSON: one unit for every 128 bytes.
-        scheduler.spend(rows.reduce(0) { $0 + $1.record.count } >> 7, account)
+        scheduler.spend(
+            rows.reduce(0) { $0 + $1.record.count } >> 7, call.connection.account)
         let isOpen = !search.isFound && !search.isGone && !search.isExact
         if isOpen, isCut || !rows.isEmpty, search.before > 1 {
             return ask(search, call)
@@ -88,62 +79,11 @@ extension Engine {
         }
         answer(call, search.facts)
     }
-
-    // MARK: - Permission
-
-    /// Whether a peer may change a field: the checks of `state.set`, without an edit. `nil` for a
-    /// label.
-    private func permission(
-        of index: Int, _ form: LiveForm, _ peer: Peer
-    ) -> Explanation.Permission? {
-        let state = form.committed
-        let definition = state.definition
-        let control = definition.controls[index]
-        if case .none = control.storage { return nil }
-        var refusals: [Explanation.Refusal] = []
-        let action: FormAction = control.type == .button ? .press : .write
-        for place in [index] + definition.targets[index].filter({ $0 != index }) {
-            let id = definition.controls[place].id
-            if !isPermitted(action, form, state, place, peer) {
-                var refusal = Explanation.Refusal(.access, field: id)
-                let principals = definition.rule(of: action, control: place).principals
-                refusal.only = principals.prefix(Self.namedPrincipalsMax).map(\.description)
-                refusal.more = principals.count - refusal.only.count
-                refusals.append(refusal)
-            }
-            if definition.controls[place].isLocked, !isPermitted(.admin, form, state, nil, peer) {
-                refusals.append(Explanation.Refusal(.locked, field: id))
-            }
-            // A form may have many sources, and one reason is enough.
-            if refusals.count >= Self.namedPrincipalsMax { break }
-        }
-        if definition.mayBeDisabled(index) {
-            let judge = ConditionEvaluator(definition) { state.value($0) }
-            if control.isDisabled {
-                refusals.append(Explanation.Refusal(.disabled, field: control.id))
-            } else if let condition = control.enabledWhen, !judge.holds(condition) {
-                var refusal = Explanation.Refusal(.condition, field: control.id)
-                refusal.unmet = judge.unmet(condition)
-                refusals.append(refusal)
-            }
-        }
-        if form.failureReport != nil {
-            refusals.append(Explanation.Refusal(.store, field: control.id))
-        }
-        let approvals = state.approvals(of: index)
-        var permission = Explanation.Permission(refusals + approvals.always)
-        permission.asks = approvals.forSome
-        permission.needsMessage = definition.needsMessage(index)
-        permission.leaseMax = definition.targets[index].compactMap {
-            definition.controls[$0].leaseMax
-        }.min()
-        return permission
-    }
 }
 
-extension ExplainSearch {
-    /// Adds what the next older revision knows. Returns whether the search continues.
-    fileprivate mutating func take(_ row: RevisionRow) -> Bool {
+extension ExplainSearch: RevisionSearch {
+    /// Adds what the next older revision knows.
+    mutating func take(_ row: RevisionRow) -> Bool {
         // Before a gap, revisions that changed the field may be gone: what is older would be wrong.
         if isFound || isGone || row.revision + 1 != before {
             isGone = true
