@@ -34,20 +34,22 @@ extension Engine {
             if due.names.contains(Self.everyLease) { met += form.working.cells.count / 16 }
             let kinds = Dictionary(grouping: due.names, by: \.kind)
             for (kind, names) in kinds.sorted(by: { $0.key < $1.key }) {
-                meet(kind, names.map(\.id), of: form)
+                met += meet(kind, names.map(\.id), of: form)
             }
         }
         return met
     }
 
-    /// Meets the deadlines of one kind in a form, which are due together.
-    private func meet(_ kind: String, _ ids: [String], of form: LiveForm) {
+    /// Meets the deadlines of one kind in a form, which are due together. Returns how much more
+    /// work that was, as a number of deadlines.
+    private func meet(_ kind: String, _ ids: [String], of form: LiveForm) -> Int {
         switch kind {
         case Self.leaseKind: endLeases(ids, of: form)
-        case Self.runsDeadline.kind: serveRuns(of: form)
+        case Self.runsDeadline.kind: return serveRuns(of: form)
         case Proposal.kind: expireProposals(ids, of: form)
         case Self.progressDeadline.kind: tellProgress(of: form)
         default: log(.error, "a deadline of \(form.name) that nothing knows: \(kind) \(ids)")
         }
+        return 0
     }
 }

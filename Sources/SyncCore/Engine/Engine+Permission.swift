@@ -145,4 +145,3 @@ extension Engine {
         return permission
     }
 }
-

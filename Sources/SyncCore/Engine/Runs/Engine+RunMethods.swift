@@ -198,10 +198,12 @@ extension Engine {
             serveRuns(of: form)
         case .running:
             let runs = runs(of: form)
+            // Told once: who asks again must not fill the queue of the handler's connection.
+            let isKnown = runs.desk.canceller(of: dot) != nil
             runs.desk.askToCancel(
                 dot, RunDesk.Cancellation(author: author, revision: form.working.revision))
             answer(call, with: row, of: form)
-            if let holder = runs.desk.holder(of: dot) {
+            if !isKnown, let holder = runs.desk.holder(of: dot) {
                 tell(holder, cancellation(of: row, form, by: author), of: form)
             }
         default: throw ended(row, form)

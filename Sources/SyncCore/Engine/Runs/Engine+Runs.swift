@@ -52,19 +52,33 @@ extension Engine {
 
     // MARK: - What happens next
 
-    /// Does everything that is due: assigns presses, and ends those that waited or ran too long.
-    func serveRuns(of form: LiveForm) {
-        guard meetsDeadlines, form.isEditable, form.failureReport == nil else { return }
+    /// The most steps of one event. Each is a revision, and thousands may be due together.
+    static let runStepsAtOnce = 128
+
+    /// Does what is due: assigns presses, and ends those that waited or ran too long. What is left
+    /// is due again at once, and others have their turn first.
+    ///
+    /// - Returns: The number of steps.
+    @discardableResult func serveRuns(of form: LiveForm) -> Int {
+        guard meetsDeadlines, form.isEditable, form.failureReport == nil else { return 0 }
         let runs = runs(of: form)
         runs.committed(form.committed.revision)
         let time = clocks.steadyMilliseconds()
-        while let step = runs.desk.next(
-            form.working.busyButtons, at: time,
-            mayHandle: { id, index in connections[id].map { mayHandle($0, index, form) } ?? false })
-        {
-            perform(step, form, runs, at: time)
+        var taken = 0
+        while taken < Self.runStepsAtOnce {
+            let steps = runs.desk.next(form.working.busyButtons, at: time) { id, index in
+                connections[id].map { mayHandle($0, index, form) } ?? false
+            }
+            if steps.isEmpty {
+                setDeadline(Self.runsDeadline, of: form, at: runs.desk.deadline)
+                return taken
+            }
+            for step in steps { perform(step, form, runs, at: time) }
+            taken += steps.count
         }
-        setDeadline(Self.runsDeadline, of: form, at: runs.desk.deadline)
+        setDeadline(Self.runsDeadline, of: form, at: time)
+        // So that deadlines pause: others would wait for the rest otherwise.
+        return max(taken, Self.deadlinesAtOnce)
     }
 
     func setDeadline(_ name: OngoingName, of form: LiveForm, at time: Int64?) {
@@ -213,7 +227,8 @@ extension Engine {
         let time = clocks.steadyMilliseconds()
         for form in connection.takeHandled() {
             form.runs?.desk.leave(connection.id, at: time)
-            serveRuns(of: form)
+            // Thousands of handlers may leave together: all presses are looked at once for them.
+            setDeadline(Self.runsDeadline, of: form, at: time)
         }
     }
 

@@ -65,6 +65,8 @@ struct RunDesk {
     private var away: [Dot: Int64] = [:]
     private var waits: [Dot: Wait] = [:]
     private var cancellations: [Dot: Cancellation] = [:]
+    /// When a handler left last, until the waiting presses are looked at.
+    private var leftAt: Int64?
     /// The earliest time at which something is due; `nil` if nothing is.
     private(set) var deadline: Int64?
 
@@ -113,6 +115,7 @@ struct RunDesk {
     /// A connection has ended.
     mutating func leave(_ id: ConnectionID, at now: Int64) {
         rest(id)
+        leftAt = now
         for press in held(by: id) {
             holders[press] = nil
             away[press] = now + reclaimMilliseconds
@@ -140,6 +143,8 @@ struct RunDesk {
     @discardableResult
     mutating func release(_ press: Dot, waitsAgain: Bool = false) -> Hold {
         waits[press] = waitsAgain ? .attended : nil
+        // It waits from now on.
+        if waitsAgain { leftAt = nil }
         let hold = Hold(
             holder: holders.removeValue(forKey: press), lostAt: away.removeValue(forKey: press),
             cancellation: cancellations.removeValue(forKey: press))
@@ -177,19 +182,28 @@ struct RunDesk {
 
     // MARK: - What happens next
 
-    /// The next step; `nil` if nothing happens before `deadline`.
+    /// The most steps that `next` finds at once.
+    static let stepsAtOnce = 32
+
+    /// The next steps, of which none changes another; empty if nothing happens before `deadline`.
+    /// Each call looks at all presses, so it finds several.
     ///
     /// - Parameter mayHandle: Whether a connection may handle a button.
     mutating func next(
         _ buttons: [Button], at now: Int64, mayHandle: (ConnectionID, Int) -> Bool
-    ) -> Step? {
+    ) -> [Step] {
         deadline = nil
+        var steps: [Step] = []
         for button in buttons {
             for run in button.board.running {
-                if let step = judge(run, button, at: now) { return step }
+                guard let step = judge(run, button, at: now) else { continue }
+                steps.append(step)
+                if steps.count == Self.stepsAtOnce { return steps }
             }
         }
-        return assignment(buttons, mayHandle) ?? expiry(buttons, at: now, mayHandle)
+        if !steps.isEmpty { return steps }
+        if let step = assignment(buttons, mayHandle) { return [step] }
+        return expiries(buttons, at: now, mayHandle)
     }
 
     private mutating func judge(_ run: Run, _ button: Button, at now: Int64) -> Step? {
@@ -226,10 +240,11 @@ struct RunDesk {
         return found?.step
     }
 
-    /// The first press that has waited too long without any handler.
-    private mutating func expiry(
+    /// The first presses that have waited too long without any handler.
+    private mutating func expiries(
         _ buttons: [Button], at now: Int64, _ mayHandle: (ConnectionID, Int) -> Bool
-    ) -> Step? {
+    ) -> [Step] {
+        var steps: [Step] = []
         for button in buttons {
             let isAttended = handlers.contains { handles($0, button, mayHandle) }
             for run in button.board.waiting {
@@ -242,18 +257,19 @@ struct RunDesk {
                 switch waits[run.press] {
                 case .alone(let time, let atLeast): (since, least) = (time, atLeast)
                 // The handler may come back.
-                case .attended: (since, least) = (now, reclaimMilliseconds)
+                case .attended: (since, least) = (leftAt ?? now, reclaimMilliseconds)
                 case nil: (since, least) = (now, 0)
                 }
                 waits[run.press] = .alone(since: since, atLeast: least)
                 // By the definition in force, as a timeout is.
                 let until = since + max(button.rules.waitsForMilliseconds, least)
-                if isDue(until, at: now) {
-                    return .end(run.press, of: button.index, as: .unhandled)
-                }
+                guard isDue(until, at: now) else { continue }
+                steps.append(.end(run.press, of: button.index, as: .unhandled))
+                if steps.count == Self.stepsAtOnce { return steps }
             }
         }
-        return nil
+        leftAt = nil
+        return steps
     }
 
     private func handles(

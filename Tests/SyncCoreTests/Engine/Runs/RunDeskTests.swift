@@ -91,7 +91,7 @@ private func ticket(_ number: UInt64) -> RunTicket {
     private mutating func next(at now: Int64, may: Bool = true) -> RunDesk.Step? {
         desk.next(
             [RunDesk.Button(index: 4, id: "start", rules: rules, board: board)], at: now
-        ) { _, _ in may }
+        ) { _, _ in may }.first
     }
 
     private mutating func press(_ number: UInt64, at time: Int64) {
