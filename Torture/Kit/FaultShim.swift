@@ -52,9 +52,11 @@ public final class FaultShim {
         set { self[.clockShift] = UInt64(bitPattern: newValue) }
     }
 
-    /// Lets time pass: moves the wall clock and the boot clock forward.
-    public func pass(_ milliseconds: Int64) {
-        clockShift = milliseconds
+    /// Lets time pass, in all since the start: moves the wall clock and the boot clock forward.
+    ///
+    /// - Parameter leap: How far the wall clock was set wrong, in milliseconds.
+    public func pass(_ milliseconds: Int64, leap: Int64 = 0) {
+        clockShift = milliseconds + leap
         self[.bootShift] = UInt64(bitPattern: milliseconds)
     }
 

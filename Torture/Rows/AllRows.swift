@@ -6,8 +6,7 @@ public enum AllRows {
     /// Rows in Swift.
     static let compiled: [any Row] = [
         CrashRow(), PowerCutRow(), SimulationRow(), StoriesRow(), FullDiskRow(), SyncFailureRow(),
-        RetryRow(),
-        MetadataRow(), PressRow(), VoteRow(),
+        RetryRow(), MetadataRow(), PressRow(), VoteRow(), LeaseRow(),
         RestartRow(), DayRow(), ClockRow(), WatchRow(),
     ]
 
