@@ -16,6 +16,7 @@ import threading
 import traceback
 import unittest
 from typing import Any, Callable, Optional
+from unittest import mock
 
 import pickersync
 from pickersync import AsyncClient, Client
@@ -202,15 +203,15 @@ class HostileTests(unittest.TestCase):
             waited.append(seconds)
             await real(0, until)
 
-        client._logic._core.io.sleep = sleep
-        form = client.form("f")
-        form.handles("go")(lambda run: None)
-        thread = threading.Thread(target=form.run)
-        thread.start()
-        self.assertTrue(enough.wait(PATIENT))
-        form.stop()
-        client.close()
-        thread.join()
+        with mock.patch.object(client._logic._core.io, "sleep", sleep):
+            form = client.form("f")
+            form.handles("go")(lambda run: None)
+            thread = threading.Thread(target=form.run)
+            thread.start()
+            self.assertTrue(enough.wait(PATIENT))
+            form.stop()
+            client.close()
+            thread.join()
         self.assertGreaterEqual(len(waited), 3)
         self.assertGreater(waited[2], 0)
 
