@@ -274,9 +274,11 @@ def accessible():
         t.sees("set Replicas: 7")
         for question, answer in [
                 ("Environment", "2"), ("Region", "us-west-2"), ("Version", "2.0.1"),
-                ("Traffic", "25"), ("Replicas", "+")]:
+                ("Traffic to", "25"), ("Why?", "INC-231"), ("Replicas", "+")]:
             t.sees(question)
             t.press(answer, "Enter")
+        # In production somebody else must agree.
+        t.sees("deploy/1 waits for 1 approval")
         t.sees("Errors per minute: 0")
         t.sees("Maintenance mode: off")
         t.press("maybe", "Enter")
@@ -304,7 +306,7 @@ def accessible():
         t.ends(0)
         check(b"s3cret" not in t.raw, "a secret was echoed")
         for field, value in [("environment", "production"), ("region", "us-west-2"),
-                             ("version", "2.0.1"), ("traffic", "25"), ("replicas", "8")]:
+                             ("version", "2.0.1"), ("traffic", "0"), ("replicas", "8")]:
             check(form.get(field) == value, f"{field}: {form.get(field)}")
         check(form.ctl("get", "token", "--reveal").stdout == "s3cret\n", "another secret was set")
         check(b"\x1b" not in t.raw, "plain lines have escapes")
