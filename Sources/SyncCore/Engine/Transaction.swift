@@ -28,8 +28,8 @@ struct Transaction {
     private(set) var dots = Few<Dot>()
     /// How it was approved, if it changes what is guarded.
     var approval: RevisionRecord.Approval?
-    /// Presses of buttons with `runs`.
-    var runPresses = RunPresses()
+    /// Presses of buttons with `runs`; `nil` without one.
+    private(set) var runPresses: RunPresses?
     var runTerms = RunTerms()
     /// The step that an undo has executed last, by control.
     private(set) var undone = IndexTable<UndoStep>()
@@ -240,7 +240,9 @@ struct Transaction {
             counter.press(dot: dot)
             cell.store = .presses(counter)
             if definition.controls[target].runs != nil {
-                runPresses.add(dot, of: target)
+                let presses = runPresses ?? RunPresses()
+                presses.add(dot, of: target)
+                runPresses = presses
             }
         case .sealed(var register):
             guard let bytes = sealed(edit, target, dot, seal) else {

@@ -10,8 +10,9 @@ extension Transaction {
         var message: String?
     }
 
-    /// The presses of buttons with `runs`.
-    struct RunPresses {
+    /// The presses of buttons with `runs`. A class, because nearly no transaction has any, and each
+    /// copies its own size.
+    final class RunPresses {
         /// In the order of the request.
         private(set) var all: [(control: Int, dot: Dot)] = []
         /// The first press and the number of presses, by control.
@@ -19,16 +20,13 @@ extension Transaction {
         /// The values that each keeps, as JSON text: those after the transaction.
         fileprivate(set) var values: [UInt8] = []
 
-        /// Whether no such button was pressed.
-        var isEmpty: Bool { all.isEmpty }
-
         /// The first press of a control, and how often it was pressed; `nil` if it was not.
         subscript(control: Int) -> (first: Dot, count: Int)? {
             counts.place(of: control).map(counts.value)
         }
 
         /// Adds a press.
-        mutating func add(_ dot: Dot, of control: Int) {
+        func add(_ dot: Dot, of control: Int) {
             all.append((control, dot))
             let known = self[control]
             counts.set((known?.first ?? dot, 1 + (known?.count ?? 0)), at: control)
@@ -39,7 +37,7 @@ extension Transaction {
     func admitPress(_ target: Int) throws(WireError) {
         guard let rules = definition.controls[target].runs else { return }
         let id = definition.controls[target].id
-        let pressed = runPresses[target]
+        let pressed = runPresses?[target]
         if rules.mode == .one, let pressed { throw busy(id, pressed.first) }
         let queueMax = runTerms.queueMax - (rules.mode == .queue ? pressed?.count ?? 0 : 0)
         do { try form.working.board(target).admit(rules, queueMax: queueMax) } catch {
@@ -55,8 +53,8 @@ extension Transaction {
 
     /// Refuses presses whose values take too much, once all changes are known. Each press is judged
     /// by what those before it keep.
-    mutating func checkRuns() throws(WireError) {
-        if runPresses.isEmpty { return }
+    func checkRuns() throws(WireError) {
+        guard let runPresses else { return }
         runPresses.values = valuesText()
         var kept = form.working.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
         kept += (runPresses.all.count - 1) * runPresses.values.count
@@ -96,7 +94,7 @@ extension Transaction {
     ///
     /// - Returns: the new runs, and those that they replaced, with the ids of their buttons.
     func addRuns() -> [RunRow] {
-        if runPresses.isEmpty { return [] }
+        guard let runPresses else { return [] }
         let state = form.working
         let text = runPresses.values
         // Presses between which nothing has changed share one copy.
