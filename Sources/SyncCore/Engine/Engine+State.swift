@@ -196,6 +196,8 @@ extension Engine {
     }
 
     /// Starts a transaction with the connection's user as author. `workspace.contents.end` follows.
+    /// Inlined, because the result is large and would be copied.
+    @inline(__always)
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(replica: replica),
