@@ -81,6 +81,8 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
 
 extension Few: Equatable where Element: Equatable {}
 
+extension Few: Hashable where Element: Hashable {}
+
 extension Few: Sendable where Element: Sendable {}
 
 extension Few where Element: Comparable {

@@ -94,6 +94,14 @@ struct CellContent {
     mutating func resolve(_ index: Int, of definition: FormDefinition) {
         // No copy of the control, because a copy retains each of its texts.
         let policy = definition.controls[index].conflictPolicy
+        // Nearly every store is a register with one value.
+        if case .register(let register) = store, register.siblings.count == 1,
+            let current = register.siblings[0].payload.value
+        {
+            isSet = true
+            value = current
+            return
+        }
         isSet = false
         value = definition.controls[index].defaultValue
         switch store {

@@ -105,7 +105,9 @@ extension Engine {
         transaction.lease = try params.lease.map { end throws(WireError) in
             try leaseEnd(end, "lease.until")
         }
-        if !definition.runButtons.isEmpty { transaction.runTerms = runTerms(params.message) }
+        if !definition.runButtons.isEmpty {
+            transaction.rareOrNew.runTerms = runTerms(params.message)
+        }
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         var permitted = DistinctIndexes()
@@ -166,7 +168,9 @@ extension Engine {
         defer { workspace.patternMeter.end() }
         try requireEdit(action, form, form.working, control, connection.peer)
         try requireMessage(nil, form.working.definition, control, form)
-        if !form.working.definition.runButtons.isEmpty { transaction.runTerms = runTerms(nil) }
+        if !transaction.definition.runButtons.isEmpty {
+            transaction.rareOrNew.runTerms = runTerms(nil)
+        }
         try apply(action, to: control, known, &transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
@@ -211,8 +215,8 @@ extension Engine {
     ) throws(WireError) {
         let stale = controls.filter { control in
             state.definition.targets[control].contains { target in
-                let content = state.cells[target].content
-                return !content.isCurrent(for: transaction.extended(seen, for: content))
+                let cell = state.cells[target]
+                return !cell.content.isCurrent(for: transaction.extended(seen, for: cell))
             }
         }
         if !stale.isEmpty {
@@ -239,7 +243,7 @@ extension Engine {
         let outcome = transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
         note(outcome.dots, form, connection)
-        if transaction.lease == .connection {
+        if case .connection? = transaction.lease {
             for place in outcome.touched.indices {
                 let target = outcome.touched[place]
                 guard let stack = form.working.cells[target].content.leases else { continue }

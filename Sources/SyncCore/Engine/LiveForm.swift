@@ -306,17 +306,40 @@ final class FormState {
     /// subscribers and later readers.
     func text(_ index: Int) -> [UInt8] {
         if let text = cells[index].text { return text }
-        let text = encoded(field(index))
+        let text = encoded(index, notifying: false)
         if text.count <= Cell.textBytesMax { cells[index].text = text }
         return text
     }
 
     /// The same for a notification: see `field`.
     func text(_ index: Int, notifying: Bool) -> [UInt8] {
-        notifying ? encoded(field(index, notifying: true)) : text(index)
+        notifying ? encoded(index, notifying: true) : text(index)
     }
 
-    private func encoded(_ field: FieldState) -> [UInt8] {
-        JSONWriter.bytes { field.encodeMembers(into: &$0) }
+    private func encoded(_ index: Int, notifying: Bool) -> [UInt8] {
+        JSONWriter.bytes { writer in
+            let (cell, shown) = (cells[index], shown(index))
+            guard let by = cell.by, !by.text.isEmpty, !shown.hasFlags, hasUsualMembers(index) else {
+                return field(index, notifying: notifying).encodeMembers(into: &writer)
+            }
+            FieldState.encodeUsual(
+                shown.value, Revision(clamping: cell.revision), isSet: cell.isSet,
+                hasAuthor: true, Timestamp(milliseconds: cell.at), into: &writer
+            ) { $0.raw(by.text) }
+        }
+    }
+
+    /// Whether a field has no other members than nearly every one: it shows its own value, which
+    /// has no concurrent values, leases or runs and is not secret.
+    private func hasUsualMembers(_ index: Int) -> Bool {
+        let content = cells[index].content
+        guard definition.targets[index].count == 1, definition.targets[index][0] == index,
+            content.leases == nil, !content.mayHaveSiblings
+        else { return false }
+        return switch definition.types[index] {
+        case .secure: false
+        case .button: definition.controls[index].runs == nil
+        default: true
+        }
     }
 }

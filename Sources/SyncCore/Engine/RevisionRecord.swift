@@ -31,6 +31,8 @@ final class RevisionRecord: Sendable {
     let concurrent: [String]
     /// How each edit is undone.
     let undo: Few<UndoStep>
+    /// The approximate size of these steps in bytes.
+    private let undoBytes: Int
     /// The revision that this undo or redo undid.
     let undoes: UInt64?
     /// It undid only some fields of that revision. The others can still be undone.
@@ -63,7 +65,8 @@ final class RevisionRecord: Sendable {
 
     init(
         kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
-        concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoes: UInt64? = nil,
+        concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoBytes: Int? = nil,
+        undoes: UInt64? = nil,
         isPartialUndo: Bool = false, skipped: [String] = [],
         redoEnd: UndoJournal.RedoEnd? = nil, runs: [ButtonRun] = [],
         touched: Few<String> = Few(), touchesAll: Bool = false, met: [Met] = [],
@@ -77,6 +80,7 @@ final class RevisionRecord: Sendable {
         self.derived = derived
         self.concurrent = concurrent
         self.undo = undo
+        self.undoBytes = undoBytes ?? undo.reduce(0) { $0 + $1.bytesEstimate }
         self.undoes = undoes
         self.isPartialUndo = isPartialUndo
         self.skipped = skipped
@@ -93,11 +97,10 @@ final class RevisionRecord: Sendable {
 extension RevisionRecord {
     /// The approximate size of the record, on disk and in memory, without encoding it.
     var bytesEstimate: Int {
-        var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
+        var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0) + undoBytes
         if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
         for run in runs { bytes += 200 + (run.text?.utf8.count ?? 0) }
         for place in touched.indices { bytes += touched[place].utf8.count + 3 }
-        for place in undo.indices { bytes += undo[place].bytesEstimate }
         for one in met { bytes += one.bytesEstimate }
         return bytes
     }

@@ -46,8 +46,8 @@ struct SilentWrite: Hashable, Sendable {
 
 extension CellContent {
     /// The writes that undo treats a write as: the write itself unless it is silent.
-    func undoneAs(_ dot: Dot, of part: SilentWrite.Part = .whole) -> [Dot] {
-        silentWrite(dot, of: part)?.undoneAs ?? [dot]
+    func undoneAs(_ dot: Dot, of part: SilentWrite.Part = .whole) -> Few<Dot> {
+        silentWrite(dot, of: part).map { Few($0.undoneAs) } ?? Few(only: dot)
     }
 
     /// The writes whose result a write repeats: the write itself unless it is silent.

@@ -37,7 +37,7 @@ extension Transaction {
     // MARK: - The end
 
     /// Whether nothing would change.
-    var isIdle: Bool { written.isEmpty && leased.isEmpty }
+    var isIdle: Bool { written.isEmpty && (rare?.leased.isEmpty ?? true) }
 
     /// Applies all changes to the form's working state as one revision.
     mutating func finish(
@@ -45,7 +45,9 @@ extension Transaction {
     ) -> Outcome {
         let state = form.working
         var written = written.indexes.sortedDistinct()
-        if !leased.isEmpty { written = Few((Array(written) + leased).sortedDistinct()) }
+        if let leased = rare?.leased, !leased.isEmpty {
+            written = Few((Array(written) + leased).sortedDistinct())
+        }
         let silent = onlySilent(but: written)
         for index in silent {
             state.cells[index] = state.cells[index].withSilentWrites(content(index))
@@ -64,10 +66,14 @@ extension Transaction {
         let revision = state.revision + 1
         for place in order.indices {
             let index = order[place]
-            state.cells[index] = Cell(
-                content(index), revision: revision, at: stamp.milliseconds,
-                by: authors.place(of: index).map(authors.value) ?? author,
-                runs: state.cells[index].runs)
+            let cell = contents.cell(index)
+            // What only derives from written controls has no cell of this revision yet.
+            state.cells[index] =
+                cell.revision == revision
+                ? cell
+                : Cell(
+                    cell.content, revision: revision, at: stamp.milliseconds, by: author,
+                    runs: state.cells[index].runs)
         }
         let runs = addRuns()
         state.revision = revision
@@ -88,10 +94,10 @@ extension Transaction {
                 ? [] : ids(order.filter { !written.contains(sorted: $0) }),
             concurrent: concurrentAll.isEmpty
                 ? [] : ids(order.filter { concurrentAll.contains(sorted: $0) }),
-            undo: undo, undoes: undoes?.revision,
+            undo: undo.steps, undoBytes: undo.bytes, undoes: undoes?.revision,
             isPartialUndo: undoes?.isPart ?? false,
             skipped: skipped, redoEnd: undoes?.redoEnd,
-            touched: order.mapped { definition.controls[$0].id }, met: meetings,
+            touched: order.mapped { definition.controls[$0].id }, met: rare?.meetings ?? [],
             approval: approval)
         return Outcome(
             revision: revision, touched: order, silent: silent, dots: dots, changes: changes,
@@ -100,7 +106,7 @@ extension Transaction {
 
     /// The controls with a silent write that were not changed otherwise; ascending.
     private func onlySilent(but written: Few<Int>) -> Few<Int> {
-        if silent.isEmpty { return Few() }
+        guard let silent = rare?.silent, !silent.isEmpty else { return Few() }
         return Few(silent.sortedDistinct().filter { !written.contains(sorted: $0) })
     }
 }

@@ -31,7 +31,7 @@ extension Transaction {
                 before.value.numberValue, author: author, dot: dot, stamp: stamp, seen: .present,
                 policy: policy)
             cell.store = .counter(fresh)
-            let undoneAs = base.map { before.undoneAs($0.dot) } ?? []
+            let undoneAs = base.map { Array(before.undoneAs($0.dot)) } ?? []
             let repeats = repeated(by: counter, base, before)
             let place = SilentWrite.Place(part: .whole, dot: dot)
             cell.addSilentWrites([silentWrite(undoneAs, repeats, place, target)])

@@ -14,35 +14,59 @@ extension Transaction {
     /// A step leads from the value before the transaction to the value after it. Nobody has seen
     /// values in between, and one step per write would make both the transaction and its undo
     /// quadratic.
-    func undoSteps() -> Few<UndoStep> {
+    ///
+    /// - Returns: the steps, and about how many bytes they take.
+    func undoSteps() -> (steps: Few<UndoStep>, bytes: Int) {
         var steps = Few<UndoStep>()
+        var bytes = 0
         for place in written.indexes.indices {
             let target = written.indexes.element(place)
-            if let step = undoStep(of: target), !step.isIdle { steps.append(step) }
+            guard let step = undoStep(of: target), !step.isIdle else { continue }
+            bytes += step.bytesEstimate
+            steps.append(step)
         }
-        return steps
+        return (steps, bytes)
     }
 
     /// The step that undoes the writes to a control so far; `nil` if they cannot be undone.
     func undoStep(of target: Int) -> UndoStep? {
-        guard let place = written.place(of: target),
+        guard let place = written.place(of: target) else { return nil }
+        let before = cellBefore(target)
+        guard
             let action = undoAction(
-                target, written.value(at: place), before: contentBefore(target),
-                after: content(target))
+                target, written.value(at: place), before: before, after: contents.cell(target))
         else { return nil }
-        var step = UndoStep(field: definition.controls[target].id, action: action)
         // Undoing the end of a lease does not restore the lease.
-        if authors.isEmpty { step.leases = contentBefore(target).leases }
-        if let place = undone.place(of: target) { step.restore(undone.value(at: place)) }
+        let leases = rare?.endsLeases == true ? nil : before.content.leases
+        var step = UndoStep(
+            field: definition.controls[target].id, action: action, leases: leases)
+        if let rare, let place = rare.undone.place(of: target) {
+            step.restore(rare.undone.value(at: place))
+        }
         return step
     }
 
     /// The step that undoes the change from `before` to `after`; `nil` if it cannot be undone.
     private func undoAction(
-        _ target: Int, _ last: LastWrite, before: CellContent, after: CellContent
+        _ target: Int, _ last: LastWrite, before: Cell, after: Cell
+    ) -> UndoStep.Action? {
+        let policy = definition.controls[target].conflictPolicy
+        // Nearly every edit sets a register, and then no other content is copied.
+        if case .register(let register) = before.content.store {
+            let current = policy.currentDot(register.siblings)
+            let trace = UndoStep.Trace(
+                dot: last.dot, over: current.map { before.content.undoneAs($0) } ?? Few())
+            return .write(trace, was: before.isSet ? before.value : nil)
+        }
+        return undoAction(target, last, before.content, after.content, policy)
+    }
+
+    /// The same for other stores than registers.
+    private func undoAction(
+        _ target: Int, _ last: LastWrite, _ before: CellContent, _ after: CellContent,
+        _ policy: ConflictPolicy
     ) -> UndoStep.Action? {
         let dot = last.dot
-        let policy = definition.controls[target].conflictPolicy
         switch (before.store, after.store) {
         case (.tags(let tags), .tags(let now)):
             let old = before.value.arrayValue ?? []
@@ -70,7 +94,7 @@ extension Transaction {
                     let current = policy.current(components[component.id].siblings)
                     let over = current.map { before.undoneAs($0.dot, of: .component(component.id)) }
                     return UndoStep.Component(
-                        id: component.id, trace: UndoStep.Trace(dot: own, over: over ?? []),
+                        id: component.id, trace: UndoStep.Trace(dot: own, over: over ?? Few()),
                         was: current?.payload.value)
                 })
         case (.counter(let counter), .counter(let now)):
@@ -80,15 +104,10 @@ extension Transaction {
                 return last.sum.map { .increment($0, base: after.baseForUndo(now, policy)) }
             }
             let trace = UndoStep.Trace(
-                dot: base.dot, over: current.map { before.undoneAs($0.dot) } ?? [])
+                dot: base.dot, over: current.map { before.undoneAs($0.dot) } ?? Few())
             return .assign(
                 trace, was: before.isSet ? before.value.numberValue : nil,
                 to: after.isSet ? after.value.numberValue : nil)
-        case (.register(let register), .register):
-            let current = policy.current(register.siblings)
-            let trace = UndoStep.Trace(
-                dot: dot, over: current.map { before.undoneAs($0.dot) } ?? [])
-            return .write(trace, was: before.isSet ? before.value : nil)
         default: return nil
         }
     }
@@ -103,8 +122,8 @@ extension Transaction {
         var edits: [StoredEdit] = []
         var seen = Seen.present
         var leases: LeaseStack?
-        restoresLeases = step.leases != nil
-        defer { restoresLeases = false }
+        if step.leases != nil { rareOrNew.restoresLeases = true }
+        defer { rare?.restoresLeases = false }
         switch (step.action, cell.store) {
         case (.write(let trace, let was), .register(let register)):
             guard let current = policy.current(register.siblings)?.dot,

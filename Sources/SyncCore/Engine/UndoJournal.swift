@@ -26,18 +26,49 @@ struct UndoJournal {
         let revision: UInt64
     }
 
+    /// A transaction that can be undone. It refers to its record, which the store's thread and the
+    /// batch share: nothing is copied for a journal from which nobody undoes.
     struct Transaction {
         let revision: UInt64
-        let owner: Owner
-        let kind: RevisionRecord.Kind
-        /// The steps that have not been undone.
-        var steps: Few<UndoStep>
+        let record: RevisionRecord
         /// Bytes of its record: about the size in memory.
         let bytes: Int
-        /// The edit that it is, or that it goes back to as an undo or redo.
-        let redoEnd: RedoEnd?
+        /// The steps that have not been undone, where they are not those of the record.
+        private var ownSteps: [UndoStep]?
         /// Reduced to one field, although others can be undone too.
         var isPart = false
+
+        init(_ record: RevisionRecord, revision: UInt64, bytes: Int) {
+            self.record = record
+            self.revision = revision
+            self.bytes = bytes
+        }
+
+        var kind: RevisionRecord.Kind { record.kind }
+
+        var owner: Owner { Owner(uid: record.by.uid, session: record.session) }
+
+        /// The edit that it is, or that it goes back to as an undo or redo.
+        var redoEnd: RedoEnd? {
+            kind == .set ? RedoEnd(owner: owner, revision: revision) : record.redoEnd
+        }
+
+        /// The steps that have not been undone.
+        var steps: Few<UndoStep> {
+            get { ownSteps.map { Few($0) } ?? record.undo }
+            set { ownSteps = Array(newValue) }
+        }
+
+        /// Whether every step has been undone.
+        var isEmpty: Bool { ownSteps?.isEmpty ?? record.undo.isEmpty }
+
+        /// Renews the steps of fields whose values were restored.
+        mutating func renew(by renewals: UndoRenewals) {
+            guard steps.contains(where: { renewals.contains($0.field) }) else { return }
+            var renewed = Array(steps)
+            for place in renewed.indices { renewed[place].renew(by: renewals) }
+            ownSteps = renewed
+        }
     }
 
     /// The most bytes of all records together. Large texts are dropped sooner than small edits.
@@ -87,6 +118,10 @@ struct UndoJournal {
         }
 
         /// An edit ends the redo of its owner.
+        mutating func endRedo(of transaction: Transaction) {
+            if undoCount > 0, let end = transaction.redoEnd { endRedo(end) }
+        }
+
         mutating func endRedo(_ end: RedoEnd) {
             guard undoCount > 0 else { return }
             removeAll {
@@ -100,25 +135,19 @@ struct UndoJournal {
                 return false
             }
             transactions[index].steps.removeAll { fields.contains($0.field) }
-            if transactions[index].steps.isEmpty { removeAll { $0.revision == revision } }
+            if transactions[index].isEmpty { removeAll { $0.revision == revision } }
             return true
         }
 
         /// Renews all steps.
         mutating func renew(by renewals: UndoRenewals) {
-            for place in transactions.indices { renew(at: place, by: renewals) }
+            for place in transactions.indices { transactions[place].renew(by: renewals) }
         }
 
         /// Renews the steps of one transaction, if it is here.
         mutating func renew(_ revision: UInt64, by renewals: UndoRenewals) {
             let place = transactions.firstIndex { $0.revision == revision }
-            if let place { renew(at: place, by: renewals) }
-        }
-
-        private mutating func renew(at place: Int, by renewals: UndoRenewals) {
-            for step in transactions[place].steps.indices {
-                transactions[place].steps[step].renew(by: renewals)
-            }
+            if let place { transactions[place].renew(by: renewals) }
         }
 
         private mutating func count(_ transaction: Transaction, _ sign: Int) {
@@ -158,31 +187,23 @@ struct UndoJournal {
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {
         takeOut(record)
-        add(record, record.undo, bytes: bytes, revision: revision, depthMax: depthMax)
+        add(Transaction(record, revision: revision, bytes: bytes), depthMax: depthMax)
     }
 
-    private mutating func add(
-        _ record: RevisionRecord, _ steps: Few<UndoStep>, bytes: Int, revision: UInt64,
-        depthMax: Int
-    ) {
-        let owner = Owner(uid: record.by.uid, session: record.session)
+    private mutating func add(_ transaction: Transaction, depthMax: Int) {
+        let record = transaction.record
+        let uid = record.by.uid
         if let end = record.redoEnd,
             let place = users.firstIndex(where: { $0.uid == end.owner.uid })
         {
             change(at: place) { $0.endRedo(end) }
         }
-        let redoEnd =
-            record.kind == .set ? RedoEnd(owner: owner, revision: revision) : record.redoEnd
-        let place = users.indices.first { users[$0].uid == owner.uid }
-        if place == nil, steps.isEmpty { return }
-        if place == nil { users.append(UserTransactions(uid: owner.uid)) }
+        let place = users.firstIndex { $0.uid == uid }
+        if place == nil, transaction.isEmpty { return }
+        if place == nil { users.append(UserTransactions(uid: uid)) }
         change(at: place ?? users.count - 1) { user in
-            if record.kind == .set, let redoEnd { user.endRedo(redoEnd) }
-            guard !steps.isEmpty else { return }
-            user.append(
-                Transaction(
-                    revision: revision, owner: owner, kind: record.kind, steps: steps,
-                    bytes: bytes, redoEnd: redoEnd))
+            if record.kind == .set { user.endRedo(of: transaction) }
+            if !transaction.isEmpty { user.append(transaction) }
         }
         while count > depthMax { dropOldest { $0.count } }
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
@@ -217,10 +238,10 @@ struct UndoJournal {
         for row in stored {
             consumeTarget(of: row.record)
             guard !row.isPart else { continue }
-            add(
-                row.record, Few(UndoStep.merged(Array(row.record.undo))),
-                bytes: row.record.bytesEstimate,
-                revision: row.revision, depthMax: depthMax)
+            var transaction = Transaction(
+                row.record, revision: row.revision, bytes: row.record.bytesEstimate)
+            transaction.steps = Few(UndoStep.merged(Array(row.record.undo)))
+            add(transaction, depthMax: depthMax)
         }
         var renewals = UndoRenewals()
         for row in stored.reversed() {

@@ -68,7 +68,7 @@ extension UndoStep {
             }
             var trace = trace
             trace.dot = renewed(trace.dot)
-            trace.over = trace.over.map { renewed($0) }
+            trace.over = trace.over.mapped { renewed($0) }
             trace.others = trace.others.map { renewed($0) }
             return trace
         }

@@ -11,8 +11,7 @@ struct UndoStep: Hashable {
     /// The leases that the edit ended.
     var leases: LeaseStack?
 
-    // Indirect, because both the record and the journal contain it: a copy is one retain.
-    indirect enum Action: Hashable {
+    enum Action: Hashable {
         /// A write to a register: write the value before (`nil`: unset).
         case write(Trace, was: JSON?)
         /// Components of wheels: each one like a register.
@@ -37,11 +36,24 @@ struct UndoStep: Hashable {
         /// The write.
         var dot: Dot
         /// The writes before it: none if nobody had set the field, several for tags.
-        var over: [Dot] = []
+        var over: Few<Dot>
         /// The writes that it replaced; an undo restores their values. Empty for the default.
         var restores: [Dot]?
         /// The transaction's earlier writes of the same tags.
-        var others: [Dot] = []
+        var others: [Dot]
+
+        init(
+            dot: Dot, over: Few<Dot> = Few(), restores: [Dot]? = nil, others: [Dot] = []
+        ) {
+            self.dot = dot
+            self.over = over
+            self.restores = restores
+            self.others = others
+        }
+
+        init(dot: Dot, over: [Dot], restores: [Dot]? = nil, others: [Dot] = []) {
+            self.init(dot: dot, over: Few(over), restores: restores, others: others)
+        }
     }
 
     /// Writes of a field, or of a component, whose values were restored with a new dot.
@@ -62,9 +74,10 @@ extension UndoStep {
     /// The writes before, of a component if one is named.
     func over(component: String?) -> [Dot] {
         switch action {
-        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _): trace.over
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _):
+            Array(trace.over)
         case .components(let components):
-            components.first { $0.id == component }?.trace.over ?? []
+            components.first { $0.id == component }.map { Array($0.trace.over) } ?? []
         case .increment: []
         }
     }

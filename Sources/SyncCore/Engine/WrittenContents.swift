@@ -1,12 +1,12 @@
-/// The contents of a form's controls after the writes of one transaction.
+/// The cells of a form's controls after the writes of one transaction.
 ///
 /// A class: as a value, it would be copied for each value that a closure asks it for.
 final class WrittenContents {
     private var form: LiveForm?
-    /// The contents of the written controls, those with silent writes included.
-    private var written = IndexTable<CellContent>()
+    /// The cells of the written controls, those with silent writes included.
+    private var written = IndexTable<Cell>()
 
-    /// Has the contents of a form, without any write.
+    /// Has the cells of a form, without any write.
     func begin(over form: LiveForm) {
         self.form = form
         written = IndexTable()
@@ -18,29 +18,22 @@ final class WrittenContents {
         written = IndexTable()
     }
 
-    private var cells: [Cell] { form?.working.cells ?? [] }
+    /// The cell of a control.
+    func cell(_ index: Int) -> Cell {
+        if let place = written.place(of: index) { return written.value(at: place) }
+        guard let form else { preconditionFailure("a transaction is over a form") }
+        return form.working.cells[index]
+    }
 
     /// The value of a control's store.
-    func value(_ index: Int) -> JSON {
-        guard let place = written.place(of: index) else {
-            return cells[index].value
-        }
-        return written.value(at: place).value
-    }
+    func value(_ index: Int) -> JSON { cell(index).value }
 
     /// The content of a control.
-    subscript(index: Int) -> CellContent {
-        guard let place = written.place(of: index) else {
-            return cells[index].content
-        }
-        return written.value(at: place)
-    }
+    subscript(index: Int) -> CellContent { cell(index).content }
 
     /// Whether a control was written.
     func has(_ index: Int) -> Bool { written.place(of: index) != nil }
 
-    /// Replaces the content of a control.
-    func set(_ content: consuming CellContent, of index: Int) {
-        written.set(content, at: index)
-    }
+    /// Replaces the cell of a control.
+    func set(_ cell: Cell, of index: Int) { written.set(cell, at: index) }
 }

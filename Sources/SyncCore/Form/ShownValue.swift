@@ -17,6 +17,9 @@ public struct ShownValue: Hashable, Sendable {
     /// It is required and empty.
     public var isMissing = false
 
+    /// Whether it has a flag.
+    var hasFlags: Bool { isMixed || isInvalid || isMissing }
+
     /// A value without flags.
     public init(_ value: JSON) {
         self.value = value

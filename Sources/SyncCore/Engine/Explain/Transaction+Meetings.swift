@@ -17,7 +17,7 @@ extension Transaction {
     mutating func note<S: Concurrent>(_ fate: SiblingFate<S>, _ target: Int, _ seen: Seen) {
         guard !fate.concurrent.isEmpty else { return }
         concurrent.append(target)
-        guard meetings.count < Self.meetingsMax else { return }
+        guard (rare?.meetings.count ?? 0) < Self.meetingsMax else { return }
         var token: String?
         if case .context(let context) = seen {
             let text = ContextToken.render(context)
@@ -26,7 +26,7 @@ extension Transaction {
         let others = fate.concurrent.map {
             Explanation.Meeting.Write(dot: "\($0.dot)", stamp: "\($0.stamp)")
         }
-        meetings.append(
+        rareOrNew.meetings.append(
             RevisionRecord.Met(
                 field: definition.controls[target].id,
                 meeting: Explanation.Meeting(seen: token, stamp: "\(stamp)", others: others)))

@@ -19,13 +19,13 @@ extension Transaction {
     }
 
     /// The end of the lease that a write makes; `nil` if it makes none.
-    func leaseEnd(of edit: StoredEdit, _ target: Int, _ cell: CellContent) -> Lease.End? {
+    func leaseEnd(of edit: StoredEdit, _ target: Int, _ cell: Cell) -> Lease.End? {
         if let lease { return lease }
-        guard let longest = definition.controls[target].leaseMax, !restoresLeases,
-            case .set(let value) = edit
+        guard let longest = definition.controls[target].leaseMax,
+            rare?.restoresLeases != true, case .set(let value) = edit
         else { return nil }
         // A set of the value beneath all leases ends them.
-        let beneath = cell.beneath ?? definition.controls[target].defaultValue
+        let beneath = cell.content.beneath ?? definition.controls[target].defaultValue
         return value == beneath ? nil : .after(seconds: longest, from: reading)
     }
 
@@ -54,9 +54,9 @@ extension Transaction {
         let policy = definition.controls[target].conflictPolicy
         return switch cell.store {
         case .register(let register):
-            policy.current(register.siblings).map { cell.undoneAs($0.dot) } ?? []
+            policy.current(register.siblings).map { Array(cell.undoneAs($0.dot)) } ?? []
         case .counter(let counter):
-            policy.current(counter.bases).map { cell.undoneAs($0.dot) } ?? []
+            policy.current(counter.bases).map { Array(cell.undoneAs($0.dot)) } ?? []
         default: []
         }
     }
@@ -105,7 +105,7 @@ extension Transaction {
             cell.resolve(target, of: definition)
             noteLeases(cell, target)
         }
-        noteAuthor(target)
+        noteEndOfLeases()
         return true
     }
 

@@ -67,7 +67,7 @@ extension Engine {
             form, author: author(of: proposal), stamp: clocks.newStamp(), reading: clocks.read(),
             valuesMax: configuration.limits.valuesMax)
         transaction.lease = try lease.map { end throws(WireError) in try leaseEnd(end, "lease") }
-        transaction.runTerms = runTerms(proposal.wire.message)
+        transaction.rareOrNew.runTerms = runTerms(proposal.wire.message)
         for id in proposal.named {
             guard let index = definition.index(of: id) else { throw noField(id, form, state) }
             let action: Change.Action = definition.types[index] == .button ? .press : .reset

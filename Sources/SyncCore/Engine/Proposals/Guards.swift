@@ -7,7 +7,7 @@ extension Transaction {
     func guardsMet() -> [Int] {
         if definition.guards.isEmpty || isIdle { return [] }
         var changed = Array(written.indexes)
-        changed += leased
+        changed += rare?.leased ?? Few()
         let touched = definition.withDependents(Few(changed.sortedDistinct()))
         let (state, contents) = (form.working, contents)
         let before = ConditionEvaluator(definition) { state.value($0) }

@@ -37,16 +37,16 @@ extension Transaction {
     func admitPress(_ target: Int) throws(WireError) {
         guard let rules = definition.controls[target].runs else { return }
         let id = definition.controls[target].id
-        let pressed = runPresses?[target]
+        let (pressed, terms) = (rare?.runPresses?[target], rare?.runTerms ?? RunTerms())
         if rules.mode == .one, let pressed { throw busy(id, pressed.first) }
-        let queueMax = runTerms.queueMax - (rules.mode == .queue ? pressed?.count ?? 0 : 0)
+        let queueMax = terms.queueMax - (rules.mode == .queue ? pressed?.count ?? 0 : 0)
         do { try form.working.board(target).admit(rules, queueMax: queueMax) } catch {
             switch error {
             case .busy(let press): throw busy(id, press)
             case .full:
                 throw .limit(
-                    "queueMax", max: Int64(runTerms.queueMax),
-                    "\(runTerms.queueMax) presses of \(id) wait already (queueMax); try later")
+                    "queueMax", max: Int64(terms.queueMax),
+                    "\(terms.queueMax) presses of \(id) wait already (queueMax); try later")
             }
         }
     }
@@ -54,13 +54,13 @@ extension Transaction {
     /// Refuses presses whose values take too much, once all changes are known. Each press is judged
     /// by what those before it keep.
     func checkRuns() throws(WireError) {
-        guard let runPresses else { return }
+        guard let rare, let runPresses = rare.runPresses else { return }
         runPresses.values = valuesText()
         var kept = form.working.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
         kept += (runPresses.all.count - 1) * runPresses.values.count
-        if kept < runTerms.queueBytesMax { return }
+        if kept < rare.runTerms.queueBytesMax { return }
         throw .limit(
-            "queueBytesMax", max: Int64(runTerms.queueBytesMax),
+            "queueBytesMax", max: Int64(rare.runTerms.queueBytesMax),
             "the presses of form \(form.name) that wait would keep \(kept) bytes (queueBytesMax); "
                 + "try later")
     }
@@ -94,7 +94,7 @@ extension Transaction {
     ///
     /// - Returns: the new runs, and those that they replaced, with the ids of their buttons.
     func addRuns() -> [RunRow] {
-        guard let runPresses else { return [] }
+        guard let rare, let runPresses = rare.runPresses else { return [] }
         let state = form.working
         let text = runPresses.values
         // Presses between which nothing has changed share one copy.
@@ -106,7 +106,7 @@ extension Transaction {
             var board = state.board(press.control)
             var run = Run(
                 press: press.dot, by: author, at: stamp.milliseconds,
-                pressedAt: reading.steady, message: runTerms.message, values: values,
+                pressedAt: reading.steady, message: rare.runTerms.message, values: values,
                 since: stamp.milliseconds)
             run.revision = state.revision + 1
             let dropped = board.add(run, rules)

@@ -1,0 +1,114 @@
+// The changes of a transaction: from an action on a control to writes of stores.
+
+extension Transaction {
+    /// Adds a change of a control by an author who had seen `seen`.
+    ///
+    /// - Parameter seal: Encrypts a secret for a dot; `nil` if there is no key.
+    mutating func apply(
+        _ action: Change.Action, to control: Int, seen: Seen,
+        seal: (String, Int, Dot) -> [UInt8]?
+    ) throws(WireError) {
+        for target in definition.targets[control] { try spend(on: target) }
+        let own: StoredEdit?
+        let edits: [FieldEdit]
+        do {
+            // A closure that used `value` of the transaction would copy it for each value.
+            let contents = contents
+            (own, edits) = try Self.edits(action, control, definition) { contents.value($0) }
+        } catch {
+            throw WireError(invalid: error, form: form.name)
+        }
+        named.append(control)
+        if let own {
+            let edit = FieldEdit(target: control, edit: own)
+            let known = extended(seen, of: control)
+            return try write(edit, known, seal)
+        }
+        for edit in edits {
+            // Not as arguments: the transaction would be copied for them.
+            let reaching = reaching(edit)
+            let known = extended(seen, of: edit.target)
+            try write(reaching, known, seal)
+        }
+    }
+
+    /// The edit of the control's own store, or those of other controls that it shows.
+    @inline(__always)
+    private static func edits(
+        _ action: Change.Action, _ control: Int, _ definition: FormDefinition,
+        _ value: (Int) -> JSON
+    ) throws(InvalidValue) -> (own: StoredEdit?, others: [FieldEdit]) {
+        if let own = try definition.ownEdit(for: action, control: control, values: value) {
+            return (own, [])
+        }
+        return (nil, try definition.edits(for: action, control: control, values: value))
+    }
+
+    /// Counts the values that a write of a control visits, because the number of changes alone does
+    /// not limit the work of a transaction.
+    mutating func spend(on target: Int) throws(WireError) {
+        switch definition.types[target] {
+        case .picker where definition.controls[target].isMultiple:
+            var tags = 1
+            if case .tags(let set) = content(target).store { tags = max(tags, set.entries.count) }
+            valuesLeft -= 1 + tags
+        case .wheels:
+            if case .wheels(let wheels) = definition.controls[target].kind {
+                valuesLeft -= wheels.weight
+            }
+        case .button where definition.controls[target].runs != nil:
+            valuesLeft -= RunRules.pressWeight
+        default: valuesLeft -= 1
+        }
+        guard valuesLeft < 0 else { return }
+        throw .limit(
+            "valuesMax", max: Int64(valuesMax),
+            "this transaction writes or visits more than \(valuesMax) values; "
+                + "split it into several")
+    }
+
+    /// An increment that reaches the value that was computed for it. Concurrent increments can move
+    /// the sum beyond a bound; without this correction, steps back would have no effect until they
+    /// had made up for the excess. The sum differs from the shown number only at a bound.
+    private func reaching(_ edit: FieldEdit) -> FieldEdit {
+        guard case .increment(let difference, let result) = edit.edit, difference != .zero
+        else { return edit }
+        let content = content(edit.target)
+        guard case .counter(let counter) = content.store, let shown = content.value.numberValue,
+            let domain = definition.controls[edit.target].numberDomain,
+            shown == domain.min || shown == domain.max
+        else { return edit }
+        let control = definition.controls[edit.target]
+        let sum = counter.value(
+            control.conflictPolicy, default: control.defaultValue.numberValue ?? .zero)
+        guard let sum, let past = shown.subtracting(sum), past != .zero,
+            let whole = difference.adding(past)
+        else { return edit }
+        return FieldEdit(
+            target: edit.target, edit: .increment(difference: whole, result: result))
+    }
+
+    /// The writes of a control that the author has seen: those of the token, of the author's
+    /// connection, and of this transaction, so that the second of two sets of a field replaces the
+    /// first. Only dots of the cell are added, so the cost does not depend on other fields.
+    func extended(_ seen: Seen, for cell: Cell) -> Seen {
+        guard case .context(var context) = seen else { return seen }
+        let ownContext = connection?.ownContext(of: form.key)
+        func add(_ dot: Dot) {
+            if context.contains(dot) { return }
+            if isOwn(dot) || ownContext?.contains(dot) ?? false { context.insert(dot) }
+        }
+        if case .register(let register) = cell.content.store, cell.content.silentWrites.isEmpty {
+            // Nearly always, and then no list has to be made.
+            for sibling in register.siblings { add(sibling.dot) }
+        } else {
+            cell.content.heldDots.forEach(add)
+        }
+        return .context(context)
+    }
+
+    private func extended(_ seen: Seen, of target: Int) -> Seen {
+        if case .present = seen { return seen }
+        return extended(seen, for: contents.cell(target))
+    }
+}

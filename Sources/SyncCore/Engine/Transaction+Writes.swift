@@ -1,0 +1,181 @@
+// The writes of a transaction to the stores of controls.
+
+extension Transaction {
+    /// Executes a write of a control's store by an author who had seen `seen`.
+    mutating func write(
+        _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
+    ) throws(WireError) {
+        let target = edit.target
+        let edit = leased(edit.edit, target)
+        let before = contents.cell(target)
+        let end = leaseEnd(of: edit, target, before)
+        let hasLease = end != nil || before.content.leases != nil
+        // A write of the same value makes a leased value permanent.
+        if !hasLease, isIdle(edit, before) {
+            if allowsSilentWrites { writeSilently(edit, target) }
+            return
+        }
+        var cell = before.content
+        guard let store = cell.store else { return }
+        if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
+            throw conflict([target], "somebody was first")
+        }
+        if case .presses = store { try admitPress(target) }
+        guard let dot = context.nextDot(for: author.replica) else {
+            throw WireError(
+                .unavailable, "the replica's counter is used up; start with --new-replica")
+        }
+        let wasSetOfTags = isSetOfTags(cell)
+        switch store {
+        case .register(let register):
+            cell.store = write(register, edit, target, dot, seen)
+        case .components(let components):
+            cell.store = write(components, edit, target, dot, seen)
+        case .tags(let tags):
+            cell.store = write(
+                tags, edit, shown: cell.value.arrayValue ?? [], dot, seen)
+        case .counter(let counter):
+            cell.store = try write(counter, edit, target, dot, seen)
+        case .presses(var counter):
+            counter.press(dot: dot)
+            cell.store = .presses(counter)
+            if definition.controls[target].runs != nil {
+                let rare = rareOrNew
+                let presses = rare.runPresses ?? RunPresses()
+                presses.add(dot, of: target)
+                rare.runPresses = presses
+            }
+        case .sealed(var register):
+            guard let bytes = sealed(edit, target, dot, seal) else {
+                throw WireError(
+                    .unavailable, "no key to seal secrets with; see the daemon's log",
+                    form: form.name, field: definition.controls[target].id)
+            }
+            register.write(bytes.value, dot: dot, stamp: stamp)
+            cell.store = .sealed(register)
+            cell.isUnreadable = false
+        }
+        if case .addTags(_, let again) = edit, !again.isEmpty, wasSetOfTags {
+            renew(again, in: &cell, target, dot)
+        }
+        cell.forgetGoneSilentWrites()
+        cell.resolve(target, of: definition)
+        if hasLease {
+            cell.leases = leases(
+                after: edit, end, target, before: before.content, now: cell, dot, seen)
+        }
+        note(cell, target, dot)
+        if case .increment(let difference, _) = edit { noteSum(difference, target) }
+    }
+
+    /// Whether an edit would change nothing that is read.
+    private func isIdle(_ edit: StoredEdit, _ cell: Cell) -> Bool {
+        switch (edit, cell.content.store) {
+        case (.set(let value), .register(let register)):
+            cell.isSet && cell.value == value && register.siblings.count == 1
+        case (.set(let value), .counter(let counter)):
+            cell.isSet && cell.value == value && counter.bases.count < 2
+        case (.set(let value), .tags(let set)):
+            cell.isSet && set.holdsOnly(value.arrayValue ?? [])
+        case (.setRows(let rows), .components(let components)):
+            rows.members.allSatisfy { id, tag in
+                let siblings = components[id].siblings
+                return siblings.count == 1 && siblings[0].payload.value == tag
+            }
+        case (.increment(let difference, _), _): difference == .zero
+        case (.addTags(let tags, _), _): tags.isEmpty && cell.isSet
+        case (.removeTags(let tags), _): tags.isEmpty
+        case (.unset, .register(let register)): !cell.isSet && register.siblings.count < 2
+        case (.unset, .counter(let counter)): !cell.isSet && counter.bases.count < 2
+        case (.unset, .sealed(let register)): !register.isSet
+        case (.unset, _): !cell.isSet
+        default: false
+        }
+    }
+
+    private mutating func write(
+        _ register: MultiValueRegister<Written>, _ edit: StoredEdit, _ target: Int, _ dot: Dot,
+        _ seen: Seen
+    ) -> FieldStore {
+        var register = register
+        var value: JSON?
+        if case .set(let new) = edit { value = new }
+        let fate = register.write(
+            Written(value: value, author: author), dot: dot, stamp: stamp, seen: seen,
+            policy: definition.controls[target].conflictPolicy)
+        note(fate, target, seen)
+        return .register(register)
+    }
+
+    private mutating func write(
+        _ components: ComponentMap, _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seen: Seen
+    ) -> FieldStore {
+        var components = components
+        var rows: [(String, JSON?)] = []
+        switch edit {
+        case .setRows(let object): rows = object.members.map { ($0.name, $0.value) }
+        case .unset: rows = components.components.map { ($0.id, nil) }
+        default: break
+        }
+        for (id, tag) in rows {
+            let fate = components.write(
+                Written(value: tag, author: author), component: id, dot: dot, stamp: stamp,
+                seen: seen, policy: definition.controls[target].conflictPolicy)
+            note(fate, target, seen)
+        }
+        return .components(components)
+    }
+
+    private func write(
+        _ tags: AddWinsSet, _ edit: StoredEdit, shown: [JSON], _ dot: Dot, _ seen: Seen
+    ) -> FieldStore {
+        var tags = tags
+        func list(_ json: [JSON]) -> [AddWinsSet.Tag] { json.compactMap { AddWinsSet.Tag($0) } }
+        switch edit {
+        case .set(let value): tags.assign(list(value.arrayValue ?? []), dot: dot, seen: seen)
+        // A field that nobody has set shows its default, so the edit changes the default's tags.
+        case .addTags(let added, _) where tags.isEmpty:
+            tags.assign(list(shown + added), dot: dot, seen: seen)
+        case .removeTags(let removed) where tags.isEmpty:
+            let removed = Set(removed)
+            tags.assign(list(shown.filter { !removed.contains($0) }), dot: dot, seen: seen)
+        case .addTags(let added, _): tags.edit(add: list(added), remove: [], dot: dot, seen: seen)
+        case .removeTags(let removed):
+            tags.edit(add: [], remove: list(removed), dot: dot, seen: seen)
+        default: tags.reset(seen: seen)
+        }
+        return .tags(tags)
+    }
+
+    private mutating func write(
+        _ counter: EpochCounter, _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seen: Seen
+    ) throws(WireError) -> FieldStore {
+        var counter = counter
+        let policy = definition.controls[target].conflictPolicy
+        switch edit {
+        case .increment(let difference, _):
+            let base = policy.current(counter.bases)
+            guard counter.increment(by: difference, base: base, dot: dot) else {
+                throw WireError(
+                    .invalidValue, "\(definition.controls[target].id): the sum is out of range",
+                    form: form.name, field: definition.controls[target].id,
+                    expected: definition.expectedDescription(of: target))
+            }
+        default:
+            var value: DecimalNumber?
+            if case .set(let new) = edit { value = new.numberValue }
+            let fate = counter.set(
+                value, author: author, dot: dot, stamp: stamp, seen: seen, policy: policy)
+            note(fate, target, seen)
+        }
+        return .counter(counter)
+    }
+
+    /// A secret's bytes. `value: nil` is a reset. The result is `nil` if it cannot be encrypted.
+    private func sealed(
+        _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seal: (String, Int, Dot) -> [UInt8]?
+    ) -> (value: [UInt8]?, Void)? {
+        guard case .seal(let secret) = edit else { return (nil, ()) }
+        return seal(secret, target, dot).map { ($0, ()) }
+    }
+}
