@@ -96,6 +96,9 @@ public final class BlockingClient {
     private var hasConnected = false
     /// The daemon's answer to `hello`.
     public private(set) var greeting: HelloResult?
+    /// When connecting and each `call` give up at the latest (monotonic nanoseconds); `nil` if only
+    /// the options bound them.
+    public var deadline: UInt64?
 
     /// A client that is not connected yet.
     public init(_ options: Options) {
@@ -124,9 +127,10 @@ public final class BlockingClient {
         let ticket = machine.submit(request)
         // Somebody may type a password for ssh, which is not the daemon's time.
         if resolution.host != nil, !hasConnected { try connect(startsDaemon: true) }
-        let deadline = MonotonicClock.now().adding(seconds: options.answerSeconds)
+        let began = MonotonicClock.now()
+        let ends = bounded(began.adding(seconds: options.answerSeconds))
         while true {
-            switch try turn(until: deadline, also: [], startsDaemon: true) {
+            switch try turn(until: ends, also: [], startsDaemon: true) {
             case .event(.answered(let tickets, let answer)) where tickets.contains(ticket):
                 switch answer {
                 case .result(let result): return result
@@ -141,7 +145,7 @@ public final class BlockingClient {
                         "more than \(Self.backlogBytesMax) bytes of notifications before an answer")
                 }
             case .readable: break
-            case .deadline: throw .timedOut(seconds: options.answerSeconds)
+            case .deadline: throw .timedOut(seconds: Double(max(began, ends) - began) / 1e9)
             }
             let window = options.connectSeconds ?? Self.startSeconds
             if let lostSince, MonotonicClock.now() > lostSince.adding(seconds: window) {
@@ -199,6 +203,8 @@ public final class BlockingClient {
 
     // MARK: The loop
 
+    private func bounded(_ time: UInt64) -> UInt64 { min(time, deadline ?? .max) }
+
     private func turn(
         until deadline: UInt64?, also descriptors: [Int32], hangUp: Int32? = nil,
         startsDaemon: Bool
@@ -246,14 +252,14 @@ public final class BlockingClient {
         let patience = options.connectSeconds ?? (waits ? .infinity : Self.startSeconds)
         let isBackground = options.connectsInBackground
         let deadline =
-            isBackground ? started : started.adding(seconds: hasConnected ? 1 : patience)
+            isBackground ? started : bounded(started.adding(seconds: hasConnected ? 1 : patience))
         do throws(ConnectError) {
             try connectOnce(deadline: deadline)
             return
         } catch {
             guard error.mayPass else { throw .unreachable(error, resolution) }
             if startsDaemon, options.autostart, resolution.mayStart {
-                return try launch(deadline: started.adding(seconds: patience))
+                return try launch(deadline: bounded(started.adding(seconds: patience)))
             }
             if isBackground, case .timedOut = error, started < since.adding(seconds: patience) {
                 return machine.connectFailed(at: started)

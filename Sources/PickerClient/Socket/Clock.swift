@@ -18,7 +18,7 @@ public enum MonotonicClock {
 extension UInt64 {
     /// Nanoseconds as whole milliseconds for poll(2), rounded up so that a wait is never too short,
     /// and at most `Int32.max`.
-    func pollMilliseconds(since now: UInt64) -> Int32 {
+    public func pollMilliseconds(since now: UInt64) -> Int32 {
         guard self > now else { return 0 }
         return Int32(clamping: (self - now + 999_999) / 1_000_000)
     }

@@ -126,10 +126,11 @@ extension Failure {
                 "the connection was lost before the daemon answered, so the edit may or may not "
                     + "have been made; see pickerctl history")
         case .timedOut(let seconds):
+            let whole = Int(seconds.rounded(.up))
             self.init(
                 .unavailable,
-                "the daemon did not answer within \(Int(seconds)) seconds, so the edit may or may "
-                    + "not have been made; see pickerctl doctor")
+                "the daemon did not answer within \(whole) second\(whole == 1 ? "" : "s"), so the "
+                    + "edit may or may not have been made; see pickerctl doctor")
         case .violation(let reason):
             self.init(
                 .unavailable, "the peer does not speak pickersync (\(reason)); see pickerctl doctor"

@@ -12,6 +12,10 @@ final class Session {
     let client: BlockingClient
     private var knownForms: [String]?
 
+    /// Seconds for answers that the shortest `--timeout` leaves: a condition that holds already is
+    /// found.
+    private static let answerSecondsMin = 1.0
+
     init(_ settings: Settings) {
         self.settings = settings
         console = Console(color: settings.color, isQuiet: settings.isQuiet)
@@ -59,6 +63,26 @@ final class Session {
 
     // MARK: Asking
 
+    /// The whole command ends `seconds` after `started`, whatever it waits for. Returns that moment
+    /// (monotonic nanoseconds).
+    func end(after seconds: Double?, since started: UInt64) -> UInt64? {
+        guard let seconds else { return nil }
+        client.deadline = started.adding(seconds: max(seconds, Self.answerSecondsMin))
+        return started.adding(seconds: seconds)
+    }
+
+    /// An error of the client. 124 if it came because the time of the whole command is over.
+    private func failure(_ error: ClientFailure) -> Failure {
+        var failure = Failure(error)
+        switch error {
+        case .refused, .incompatible, .violation: break
+        case .unreachable, .launch, .lost, .timedOut:
+            guard let deadline = client.deadline, MonotonicClock.now() >= deadline else { break }
+            failure.status = .timedOut
+        }
+        return failure
+    }
+
     /// Sends a request and reads its answer.
     func call<R>(
         _ request: Request, _ decode: (JSON) throws(DecodeError) -> R
@@ -72,7 +96,18 @@ final class Session {
         do throws(ClientFailure) {
             return try client.call(request)
         } catch {
-            throw Failure(error)
+            throw failure(error)
+        }
+    }
+
+    /// Sleeps until an event arrives.
+    func wait(
+        until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
+    ) throws(Failure) -> BlockingClient.Wake {
+        do throws(ClientFailure) {
+            return try client.wait(until: deadline, also: descriptors, hangUp: hangUp)
+        } catch {
+            throw failure(error)
         }
     }
 

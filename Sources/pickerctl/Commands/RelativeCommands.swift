@@ -25,6 +25,7 @@ struct RelativeRequest: PlainRequest {
         let started = MonotonicClock.now()
         if timeout != nil, !waits { throw .usage("--timeout needs --wait beside it") }
         let session = Session(settings)
+        var deadline = session.end(after: timeout, since: started)
         let (form, names) = try session.place(of: names)
         if names.isEmpty { throw .needsField(form, verb.name) }
         let outline = try session.outline(form)
@@ -37,6 +38,8 @@ struct RelativeRequest: PlainRequest {
         if waits, let button = fields.first, button.json["runs"] == nil { throw .noRuns(button) }
         if let question = fields.first.flatMap(question) {
             try Console.confirm(question, isAgreed: isAgreed, orElse: .notPressed(names[0].field))
+            // The time in which somebody thinks does not count.
+            deadline = session.end(after: timeout, since: MonotonicClock.now())
         }
         let report = try EditReport(changes, outline, session)
         let result = try session.set(
@@ -44,9 +47,7 @@ struct RelativeRequest: PlainRequest {
         try report?.print(changes, result, session.console)
         guard waits, let button = fields.first else { return }
         guard let press = result.fields[button.id]?.press else { throw .noRuns(button) }
-        var waiter = PressWaiter(
-            session, form, button, press: press,
-            deadline: timeout.map { started.adding(seconds: $0) })
+        var waiter = PressWaiter(session, form, button, press: press, deadline: deadline)
         try waiter.run()
     }
 

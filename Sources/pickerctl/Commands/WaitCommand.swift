@@ -37,6 +37,7 @@ struct WaitRequest: PlainRequest {
     func run() throws(Failure) {
         let started = MonotonicClock.now()
         let session = Session(settings)
+        let deadline = session.end(after: timeout, since: started)
         for (place, text) in conditions.enumerated() where FieldCondition.parts(text) == nil {
             throw .notAssignment(conditions[place...], verb: "wait")
         }
@@ -47,12 +48,10 @@ struct WaitRequest: PlainRequest {
             conditions.append(try FieldCondition(text, outline, session))
         }
         let names = conditions.map(\.field)
-        // Conditions that are true already are found even with a very short timeout.
         var awaited = AwaitedConditions(conditions)
         awaited.saw(try session.snapshot(form, names))
         if awaited.hasHeld { return }
         session.client.subscribe(StateSubscribe(form: form, fields: names))
-        let deadline = timeout.map { started.adding(seconds: $0) }
         while true {
             switch try session.wait(until: deadline) {
             case .deadline: throw Failure.silent(.timedOut)
@@ -73,18 +72,5 @@ extension WaitRequest {
         self.init(
             settings: words.settings(), timeout: words.seconds("--timeout"),
             conditions: words.names(atLeast: 1))
-    }
-}
-
-extension Session {
-    /// Sleeps until an event arrives.
-    func wait(
-        until deadline: UInt64? = nil, also descriptors: [Int32] = [], hangUp: Int32? = nil
-    ) throws(Failure) -> BlockingClient.Wake {
-        do throws(ClientFailure) {
-            return try client.wait(until: deadline, also: descriptors, hangUp: hangUp)
-        } catch {
-            throw Failure(error)
-        }
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import PickerClient
 
 /// `pickerctl watch`: one line per change.
 struct WatchCommand: PlainCommand {
@@ -75,7 +76,12 @@ struct WatchRequest: PlainRequest {
     let settings: Settings
     let options: WatchOptions
 
-    func run() throws(Failure) { try Watcher(Session(settings), options).run() }
+    func run() throws(Failure) {
+        let started = MonotonicClock.now()
+        let session = Session(settings)
+        let ends = session.end(after: options.timeoutSeconds, since: started)
+        try Watcher(session, options, until: ends).run()
+    }
 }
 
 extension WatchRequest {

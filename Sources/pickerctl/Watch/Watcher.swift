@@ -12,6 +12,8 @@ internal import SyncCore
 final class Watcher {
     private let session: Session
     private let options: WatchOptions
+    /// When `--timeout` is over (monotonic nanoseconds).
+    private let ends: UInt64?
     /// The names and patterns of the fields; none for the whole form.
     private let fields: [String]
     private let globs: [Glob]
@@ -36,9 +38,10 @@ final class Watcher {
     /// Seconds that a child has between SIGTERM and SIGKILL.
     private static let graceSeconds = 2.0
 
-    init(_ session: Session, _ options: WatchOptions) throws(Failure) {
+    init(_ session: Session, _ options: WatchOptions, until ends: UInt64?) throws(Failure) {
         self.session = session
         self.options = options
+        self.ends = ends
         if let until = options.until, FieldCondition.parts(until) == nil {
             throw .notAssignment([until], verb: "watch --until")
         }
@@ -83,16 +86,13 @@ final class Watcher {
 
     /// Watches until a count, a condition, a time or a signal ends it.
     func run() throws(Failure) {
-        let started = MonotonicClock.now()
-        let timeout = options.timeoutSeconds.map { started.adding(seconds: $0) }
         if options.command != nil {
             signals = SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
         }
         defer { child?.process.end(graceSeconds: Self.graceSeconds) }
         try subscribe()
         while !isDone {
-            // What holds already is found however short the time is.
-            let end = hasBegun ? timeout : timeout.map { max($0, started.adding(seconds: 1)) }
+            let end = hasBegun ? ends : session.client.deadline
             let deadline = [end, debouncer.deadline].compactMap(\.self).min()
             let wake = try nextWake(until: deadline)
             switch wake {
@@ -136,7 +136,8 @@ final class Watcher {
                 hangUp: options.command == nil ? STDOUT_FILENO : nil)
         }
         var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
-        poll(&entry, 1, 1_000)
+        let now = MonotonicClock.now()
+        poll(&entry, 1, min(1_000, deadline.map { $0.pollMilliseconds(since: now) } ?? .max))
         return entry.revents == 0 ? .deadline : .readable(signals.descriptor)
     }
 
