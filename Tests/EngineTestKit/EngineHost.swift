@@ -285,12 +285,16 @@ public final class EngineHost {
     /// Runs until nothing is left to do except what the test holds back. If work takes time, time
     /// passes until everybody has had a turn.
     public func settle() {
-        for _ in 0..<10_000 where !iterate() && (batchUnderWay == nil || holdsCommits) {
+        for _ in 0..<Self.iterationsMax where !iterate() && (batchUnderWay == nil || holdsCommits) {
             guard workTakes != nil, let wait = engine.schedule.turnNanoseconds else { return }
             worked += UInt64(wait)
             waits += 1
         }
+        preconditionFailure("the engine still wants to work after \(Self.iterationsMax) iterations")
     }
+
+    /// More iterations than the largest test needs.
+    private static let iterationsMax = 10_000
 
     /// Lets time pass.
     public func pass(milliseconds: Int64) {

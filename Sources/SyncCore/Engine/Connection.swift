@@ -106,6 +106,9 @@ final class Connection: ConnectionKeeper {
         return !isReady && !isWriting && !isGone && isAtRest
     }
 
+    /// Whether the next request waits for a commit, and somebody still waits for its answer.
+    var awaitsCommit: Bool { progress == .awaitingCommit && !isGone }
+
     /// Whether requests are queued.
     @inline(__always) var hasWork: Bool { clientState?.activity?.inbox.isEmpty == false }
 

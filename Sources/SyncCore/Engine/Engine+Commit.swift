@@ -204,7 +204,7 @@ extension Engine {
     /// Resumes connections whose edits are all committed.
     func resumeAwaiting() {
         let settled = link.takeSettled()
-        for connection in settled where connection.progress == .awaitingCommit {
+        for connection in settled where connection.awaitsCommit {
             connection.advance(to: .idle)
             resume(connection)
         }

@@ -101,7 +101,6 @@ extension Engine {
         connection.subscriptions = .none
         leaveRuns(connection)
         registry.catalog.unwatch(connection)
-        if connection.progress == .awaitingCommit { link.forget(connection) }
         return calls
     }
 

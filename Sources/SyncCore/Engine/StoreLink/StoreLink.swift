@@ -59,7 +59,8 @@ struct StoreLink {
     private var choresSteady: Int64 = 0
     private(set) var fetches: [FetchID: Fetch] = [:]
     private var nextFetch: UInt64 = 1
-    /// Connections whose next request waits for a commit.
+    /// Connections whose next request waits for a commit, in order. Those that have ended
+    /// meanwhile stay in it until the commit.
     private(set) var awaitingCommit: [Connection] = []
     /// Whether a batch from the daemon's start must be durable before any request is answered,
     /// because it contains the ends of leases whose time came while no daemon ran.
@@ -230,15 +231,15 @@ struct StoreLink {
     /// A connection's next request waits until its edits are committed.
     mutating func await(_ connection: Connection) { awaitingCommit.append(connection) }
 
-    /// A connection does not wait any more.
-    mutating func forget(_ connection: Connection) {
-        awaitingCommit.removeAll { $0 === connection }
-    }
-
-    /// Removes the connections whose edits are all committed.
+    /// Removes the connections whose edits are all committed, and those that have ended. An edit is
+    /// in one of two batches, so each connection is looked at twice at most.
     mutating func takeSettled() -> [Connection] {
-        let settled = awaitingCommit.filter { $0.editsPending == 0 }
-        if !settled.isEmpty { awaitingCommit.removeAll { $0.editsPending == 0 } }
+        var settled: [Connection] = []
+        awaitingCommit.removeAll { connection in
+            guard connection.awaitsCommit else { return true }
+            if connection.editsPending == 0 { settled.append(connection) }
+            return connection.editsPending == 0
+        }
         return settled
     }
 
