@@ -62,10 +62,8 @@ enum PassedSockets {
 
     /// The names from LISTEN_FDNAMES, if any.
     static func names(_ environment: ProcessEnvironment) -> [String] {
-        (environment["LISTEN_FDNAMES"] ?? "").split(
-            separator: ":", omittingEmptySubsequences: false
-        )
-        .map(String.init)
+        guard let names = environment["LISTEN_FDNAMES"], !names.isEmpty else { return [] }
+        return names.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     }
 
     /// getsockname(2); an abstract name begins with an `@`.

@@ -102,7 +102,7 @@ internal import Glibc
 
     /// Readable or failed: accept(2) reports which, so `status` is ignored.
     fileprivate func accept() {
-        for _ in 0..<acceptsInIteration {
+        for count in 0..<acceptsInIteration {
             // The callback may have paused or closed the listener.
             guard state == .accepting, let number = descriptor?.rawValue else { return }
             let accepted = cuv_accept(number)
@@ -111,12 +111,27 @@ internal import Glibc
                 continue
             }
             switch -accepted {
-            case EAGAIN: return
+            case EAGAIN:
+                if count == 0, isShutDown(number) {
+                    startBackOff(SystemError(errno: ESHUTDOWN, operation: "accept4"))
+                }
+                return
             case EINTR, ECONNABORTED, EPROTO: continue
             default: return startBackOff(SystemError(errno: -accepted, operation: "accept4"))
             }
         }
     }
+
+    /// Whether another process that has the socket has shut it down: shutdown(2). Then it stays
+    /// readable, and accept4(2) has nothing.
+    private func isShutDown(_ number: CInt) -> Bool {
+        var entry = pollfd(fd: number, events: Self.pollReadHangUp, revents: 0)
+        let hungUp = Self.pollReadHangUp | Int16(POLLHUP)
+        return unsafe Glibc.poll(&entry, 1, 0) == 1 && entry.revents & hungUp != 0
+    }
+
+    /// POLLRDHUP, poll(2), which the headers declare only for GNU programs.
+    private static let pollReadHangUp: Int16 = 0x2000
 
     private func startBackOff(_ error: SystemError) {
         stopPolling()

@@ -92,6 +92,32 @@ import Testing
         }
     }
 
+    @Test(
+        "a socket that another process has shut down makes the listener rest, not spin",
+        .timeLimit(.minutes(1)), arguments: [SHUT_RD, SHUT_RDWR])
+    func shutDown(how: Int) throws {
+        let directory = try TemporaryFolder()
+        try withTestLoop { loop in
+            let socket = try UnixSocket.listen(at: directory("s"), mode: 0o600)
+            let other = dup(socket.rawValue)
+            defer { close(other) }
+            let listener = try UnixListener(loop: loop, adopting: socket)
+            var failures: [SystemError] = []
+            var iterations = 0
+            loop.onIterationEnd = { iterations += 1 }
+            listener.onAcceptFailure = { error in
+                failures.append(error)
+                if failures.count == 3 { listener.close() }
+            }
+            listener.resume()
+            shutdown(other, Int32(how))
+            loop.run()
+            loop.onIterationEnd = nil
+            #expect(failures.allSatisfy { $0.errno == ESHUTDOWN })
+            #expect(iterations < 50)
+        }
+    }
+
     // In a process of its own, since the limit is the process's.
     @Test(
         "out of descriptors, the listener rests instead of spinning, and nobody is turned away",
