@@ -33,7 +33,7 @@ struct PresenceBoard {
     static let peersAtOnce = 512
 
     /// In the order of their sequence numbers.
-    private var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
     /// The index of each connection's newest entry.
     private var places: [ConnectionID: Int] = [:]
     /// How many entries are replaced.
