@@ -2,6 +2,8 @@ internal import SyncCore
 
 // Reads, edits and what takes them back.
 
+private let changesMax = Limits().changesMax
+
 private let plainForm = #"{"form":"f"}"#
 
 let readingCases: [CostlyRequest] = [
@@ -61,27 +63,29 @@ let writingCases: [CostlyRequest] = [
         mostWheelsEdit(1)
     },
     CostlyRequest(.stateSet, "one-field-token", setup: [textForm]) {
-        set(texts(10_000) { #"{"field":"t","value":"\#($0)"}"# }, #","context":"""#)
+        set(texts(changesMax) { #"{"field":"t","value":"\#($0)"}"# }, #","context":"""#)
     },
     CostlyRequest(.stateSet, "own-tokens", setup: [wideForm, setAll, setAll]) {
         set(
-            texts(10_000) { #"{"field":"\#(wideID($0 % wideCount))","toggle":true,"context":""}"# })
+            texts(changesMax) {
+                #"{"field":"\#(wideID($0 % wideCount))","toggle":true,"context":""}"#
+            })
     },
     CostlyRequest(.stateSet, "siblings", setup: [siblingsForm]) {
-        set(texts(10_000) { #"{"field":"t","value":"\#($0)","context":""}"# })
+        set(texts(changesMax) { #"{"field":"t","value":"\#($0)","context":""}"# })
     },
     CostlyRequest(.stateSet, "increments", setup: [stepperForm]) {
-        set(texts(10_000) { _ in #"{"field":"n","increment":1}"# })
+        set(texts(changesMax) { _ in #"{"field":"n","increment":1}"# })
     },
     CostlyRequest(.stateSet, "set-and-increment", setup: [stepperForm]) {
         set(
-            texts(10_000) {
+            texts(changesMax) {
                 $0.isMultiple(of: 2)
                     ? #"{"field":"n","value":\#($0)}"# : #"{"field":"n","increment":1}"#
             })
     },
     CostlyRequest(.stateSet, "presses", setup: [buttonForm]) {
-        set(texts(10_000) { _ in #"{"field":"b","press":true}"# })
+        set(texts(changesMax) { _ in #"{"field":"b","press":true}"# })
     },
     CostlyRequest(.stateSet, "all-tags", setup: [tagsForm]) { setTags },
     CostlyRequest(.stateSet, "all-tags-again", setup: [tagsForm, setTags, setTags]) { setTags },
@@ -90,25 +94,28 @@ let writingCases: [CostlyRequest] = [
     },
     CostlyRequest(.stateSet, "tag-by-tag", setup: [tagsForm, setTags]) {
         set(
-            texts(10_000) {
+            texts(changesMax) {
                 $0.isMultiple(of: 2)
                     ? #"{"field":"m","remove":[1005]}"# : #"{"field":"m","add":[1005]}"#
             })
     },
     CostlyRequest(.stateSet, "moves", setup: [pickerForm]) {
-        set(texts(10_000) { _ in #"{"field":"p","move":"previous","wraps":true}"# })
+        set(texts(changesMax) { _ in #"{"field":"p","move":"previous","wraps":true}"# })
     },
     CostlyRequest(.stateSet, "sources", setup: [sourcesForm]) {
-        set(texts(30) { #"{"field":"s","value":\#($0.isMultiple(of: 2))}"# })
+        set(texts(19) { #"{"field":"s","value":\#($0.isMultiple(of: 2))}"# })
     },
     CostlyRequest(.stateSet, "source-by-source", setup: [manySourcesForm]) {
-        set(texts(300) { #"{"field":"s\#($0 % 300)","toggle":true}"# })
+        set(texts(198) { #"{"field":"s\#($0)","toggle":true}"# })
     },
     CostlyRequest(.stateSet, "derived", setup: [sourcesOfSources]) {
         set([#"{"field":"a0","toggle":true}"#])
     },
     CostlyRequest(.stateSet, "complete", setup: [conditions(2_000)]) {
-        set(texts(10_000) { #"{"field":"a\#($0 % 2_000)","value":\#($0.isMultiple(of: 3))}"# })
+        set(texts(changesMax) { #"{"field":"a\#($0 % 2_000)","value":\#($0.isMultiple(of: 3))}"# })
+    },
+    CostlyRequest(.stateSet, "comparisons", setup: [comparisons]) {
+        set(texts(changesMax) { #"{"field":"a\#($0 % 1_400)","value":false}"# })
     },
     CostlyRequest(.stateSet, "required-fields", setup: [wideForm, setAll]) {
         let fields = texts(wideCount) { #""\#(wideID($0))""# }.joined(separator: ",")
@@ -160,8 +167,8 @@ private let siblingsForm = apply(
 private let stepperForm = apply([#"{"id":"n","type":"stepper","min":0,"max":100000}"#])
 private let buttonForm = apply([#"{"id":"b","type":"button"}"#])
 private let tagsForm = apply(
-    [#"{"id":"m","type":"picker","multiple":true,"options":\#(options(20_000))}"#])
-private let setTags = set([#"{"field":"m","value":\#(options(20_000))}"#])
+    [#"{"id":"m","type":"picker","multiple":true,"options":\#(options(19_990))}"#])
+private let setTags = set([#"{"field":"m","value":\#(options(19_990))}"#])
 /// Tags that are texts, alike but for their ends, in another order than that of their bytes.
 private let textTags =
     "["
@@ -170,7 +177,7 @@ private let textTags =
 private let textTagsForm = apply(
     [#"{"id":"m","type":"picker","multiple":true,"options":\#(textTags)}"#])
 private let setTextTags = set([#"{"field":"m","value":\#(textTags)}"#])
-private let pickerForm = apply([#"{"id":"p","type":"picker","options":\#(options(50_000))}"#])
+private let pickerForm = apply([#"{"id":"p","type":"picker","options":\#(mostOptions)}"#])
 private let sourcesForm = apply(
     texts(1_000) { #"{"id":"a\#($0)","type":"toggle"}"# }
         + [
@@ -188,14 +195,14 @@ let sourcesOfSources = apply(
     texts(990) { #"{"id":"a\#($0)","type":"toggle"}"# }
         + [
             #"{"id":"s","type":"toggle","sources":[\#(texts(990) { #""a\#($0)""# }.joined(separator: ","))]}"#
-        ] + texts(99) { #"{"id":"s\#($0)","type":"toggle","sources":["s"]}"# })
+        ] + texts(49) { #"{"id":"s\#($0)","type":"toggle","sources":["s"]}"# })
 
 private let wheelsForm = apply(
     texts(2) {
         #"{"id":"w\#($0)","type":"wheels","components":[{"id":"u","options":["1","2"]},{"id":"v","options":["3","4"]}]}"#
     })
 private let wheelsEdit = set(
-    texts(10_000) {
+    texts(changesMax) {
         #"{"field":"w\#($0 % 2)","value":{"u":"\#($0 / 2 % 2 + 1)"}}"#
     })
 
@@ -209,7 +216,7 @@ private func mostWheelsEdit(_ phase: Int) -> String {
     let all = texts(64) { #""\#(wideID(63 - $0))":"\#(phase + 1)""# }.joined(separator: ",")
     return set(
         [#"{"field":"w","value":{\#(all)}}"#]
-            + texts(460) { #"{"field":"w","value":{"\#(wideID(63))":"\#($0 % 2 + 1)"}}"# })
+            + texts(306) { #"{"field":"w","value":{"\#(wideID(63))":"\#($0 % 2 + 1)"}}"# })
 }
 
 // MARK: - Undo
@@ -244,7 +251,7 @@ let undoCases: [CostlyRequest] = [
         .stateUndo, "siblings",
         setup: [
             siblingsForm,
-            set(texts(10_000) { #"{"field":"t","value":"\#($0)","context":""}"# }),
+            set(texts(changesMax) { #"{"field":"t","value":"\#($0)","context":""}"# }),
         ],
         request: { undo }),
 ]

@@ -72,6 +72,9 @@ func options(_ count: Int) -> String {
     "[" + texts(count) { "\(1000 + $0)" }.joined(separator: ",") + "]"
 }
 
+/// As many options as a form may have.
+let mostOptions = options(Limits().optionsMax)
+
 // MARK: - Greetings and the daemon
 
 private let plainCases: [CostlyRequest] = [
@@ -140,13 +143,17 @@ private let definitionCases: [CostlyRequest] = [
             })
     },
     CostlyRequest(.formApply, "options") {
-        apply([#"{"id":"p","type":"picker","options":\#(options(50_000))}"#])
+        apply([#"{"id":"p","type":"picker","options":\#(mostOptions)}"#])
+    },
+    CostlyRequest(.formApply, "labelled-options") {
+        let list = texts(19_000) { #"{"tag":\#($0),"label":"x"}"# }.joined(separator: ",")
+        return apply([#"{"id":"p","type":"picker","options":[\#(list)]}"#])
     },
     CostlyRequest(.formApply, "sources") {
         apply(
-            texts(300) { #"{"id":"a\#($0)","type":"toggle"}"# }
-                + texts(300) { number in
-                    let sources = texts(300) { #""a\#($0)""# }.joined(separator: ",")
+            texts(220) { #"{"id":"a\#($0)","type":"toggle"}"# }
+                + texts(220) { number in
+                    let sources = texts(220) { #""a\#($0)""# }.joined(separator: ",")
                     return #"{"id":"s\#(number)","type":"toggle","sources":[\#(sources)]}"#
                 })
     },
@@ -162,6 +169,14 @@ private let definitionCases: [CostlyRequest] = [
                 })
     },
     CostlyRequest(.formApply, "conditions") { conditions(2_000) },
+    CostlyRequest(.formApply, "comparisons") { comparisons },
+    CostlyRequest(.formApply, "too-many-comparisons") {
+        let list = texts(33_000) { _ in #"{"a":1}"# }.joined(separator: ",")
+        return apply([
+            #"{"id":"a","type":"stepper"}"#,
+            #"{"id":"b","type":"toggle","enabledWhen":{"any":[\#(list)]}}"#,
+        ])
+    },
     CostlyRequest(.formApply, "strangers") {
         // Each names a control that is not there, so that the nearest is looked for.
         apply(
@@ -190,16 +205,16 @@ private let definitionCases: [CostlyRequest] = [
                     + texts(wideCount) { #"{"id":"\#(wideID($0))","type":"toggle"}"# })
         ],
         request: {
-            call(.formSetOptions, #"{"form":"f","field":"p","options":\#(options(50_000))}"#)
+            call(.formSetOptions, #"{"form":"f","field":"p","options":\#(mostOptions)}"#)
         }),
     CostlyRequest(.formSetOptions, "default-gone", setup: [optionsForm()]) {
-        call(.formSetOptions, #"{"form":"f","field":"p","options":\#(options(50_000))}"#)
+        call(.formSetOptions, #"{"form":"f","field":"p","options":\#(mostOptions)}"#)
     },
     CostlyRequest(
         .formApply, "keeps-options",
         setup: [
             optionsForm(),
-            call(.formSetOptions, #"{"form":"f","field":"p","options":\#(options(50_000))}"#),
+            call(.formSetOptions, #"{"form":"f","field":"p","options":\#(mostOptions)}"#),
         ],
         request: { optionsForm(#","default":true"#) }),
     CostlyRequest(.formDelete, "wide", setup: [wideForm]) {
@@ -213,6 +228,15 @@ private func optionsForm(_ more: String = "") -> String {
         [#"{"id":"p","type":"picker","options":["x"],"default":"x"}"#]
             + texts(wideCount) { #"{"id":"\#(wideID($0))","type":"toggle"\#(more)}"# })
 }
+
+/// As many comparisons as conditions may have, in as many controls as there may be.
+let comparisons = apply(
+    texts(1_400) { number in
+        let list = texts(5) { #"{"a\#(number + $0)":true}"# }.joined(separator: ",")
+        return
+            #"{"id":"a\#(number)","type":"toggle","enabledWhen":{"any":[\#(list),{"none":[]}]}}"#
+    }
+        + texts(10) { #"{"id":"a\#(1_400 + $0)","type":"toggle"}"# })
 
 /// Fields of which each is enabled by all others being complete.
 func conditions(_ count: Int) -> String {

@@ -15,11 +15,11 @@ private let pressAll = set(texts(buttons) { #"{"field":"b\#($0)","press":true}"#
 private let fullQueues = [buttonForm] + Array(repeating: pressAll, count: 100)
 
 /// As many presses as one transaction may have, of all buttons in turn.
-private let mostPresses = set(texts(2_000) { #"{"field":"b\#($0 % buttons)","press":true}"# })
+private let mostPresses = set(texts(1_330) { #"{"field":"b\#($0 % buttons)","press":true}"# })
 
 /// Each press replaces the one before.
 private let latestForm = apply([#"{"id":"b0","type":"button","runs":"latest","waitsFor":"1d"}"#])
-private let latestPresses = set(texts(2_000) { _ in #"{"field":"b0","press":true}"# })
+private let latestPresses = set(texts(1_330) { _ in #"{"field":"b0","press":true}"# })
 
 /// Queues beside a guarded field with as many proposals as a user may have. Breaking the glass ends
 /// all of them.

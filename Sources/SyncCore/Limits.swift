@@ -47,19 +47,22 @@ public struct Limits: Sendable, Hashable {
     /// Controls in a form.
     public var fieldsMax = 10_000
     /// Options of all pickers of a form together.
-    public var optionsMax = 50_000
+    public var optionsMax = 25_000
     /// Users and groups in all access lists of a form together: each request searches such lists.
     public var principalsMax = 1_000
     /// Changes in one transaction.
-    public var changesMax = 10_000
+    public var changesMax = 5_000
     /// The most values that one transaction may write or visit. A change counts one; of a control
     /// with `sources` one for each source; of a picker with several tags one for each picked tag;
     /// of wheels one for each component and rule; a press of a button with `runs` fifteen. A few
     /// tens of milliseconds.
-    public var valuesMax = 30_000
+    public var valuesMax = 20_000
     /// The most steps that the patterns of a form may take for one request. A step takes some two
-    /// hundred instructions, so some twenty milliseconds.
-    public var patternStepsMax = 800_000
+    /// hundred instructions, so some fifteen milliseconds.
+    public var patternStepsMax = 600_000
+    /// Values and names of members in the JSON text of one frame: short ones take far more time and
+    /// memory than their bytes.
+    public var requestValuesMax = 100_000
     /// Requests in one JSON-RPC batch.
     public var requestBatchMax = 1_000
     /// Bytes of a draft in presence.
@@ -183,6 +186,9 @@ extension Limits {
         .init(
             "patternStepsMax", "steps", "time of one request", 10_000...1_000_000_000,
             \.patternStepsMax),
+        .init(
+            "requestValuesMax", "values", "time and memory of one request",
+            1_000...100_000_000, \.requestValuesMax),
         .init(
             "requestBatchMax", "requests", "time of one JSON-RPC batch", 1...100_000,
             \.requestBatchMax),

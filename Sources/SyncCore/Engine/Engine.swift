@@ -194,6 +194,7 @@ extension RequestBounds {
         self.init()
         changesMax = limits.changesMax
         draftBytesMax = limits.draftBytesMax
+        valuesMax = limits.requestValuesMax
         requestBatchMax = limits.requestBatchMax
     }
 }

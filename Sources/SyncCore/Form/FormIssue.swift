@@ -187,7 +187,7 @@ public struct FormLimits: Hashable, Sendable {
     /// Controls in a form.
     public var fieldsMax = 10_000
     /// Options of all pickers of a form together, including rows of wheels.
-    public var optionsMax = 50_000
+    public var optionsMax = 25_000
     /// Users and groups in all access lists of a form together.
     public var principalsMax = 1_000
     /// Bytes of one of them. On most systems, a user name has at most 32.

@@ -86,10 +86,9 @@ extension FormParser {
             issue(place, "a ${ is not closed", expected: "${id}, or $${ for a plain ${")
             return
         }
-        let names = raw.parts.count { if case .name = $0 { true } else { false } }
-        guard names <= Template.referencesMax else {
+        guard raw.names <= Template.referencesMax else {
             issue(
-                place, "the template names \(names) values",
+                place, "the template names \(raw.names) values",
                 expected: "at most \(Template.referencesMax)")
             return
         }
@@ -155,6 +154,7 @@ extension FormParser {
                 expected: "at most \(limits.conditionDepthMax) levels")
             return nil
         }
+        guard mayAddConditionParts(1, at: place) else { return nil }
         if json == .string("complete") { return .complete }
         guard let members = object(json, at: place, expected: Self.conditionExpected) else {
             return nil
@@ -170,6 +170,19 @@ extension FormParser {
             }
         }
         return parts.count == 1 ? parts[0] : .all(parts)
+    }
+
+    /// Counts parts of conditions. Beyond the limit there is one issue, and nothing more is read.
+    private mutating func mayAddConditionParts(_ count: Int, at place: Place) -> Bool {
+        let isWithin = conditionParts <= Self.conditionPartsMax
+        conditionParts += count
+        if conditionParts <= Self.conditionPartsMax { return true }
+        if isWithin {
+            issue(
+                place, "the form has more than \(Self.conditionPartsMax) conditions",
+                expected: "at most \(Self.conditionPartsMax), each compared value counted")
+        }
+        return false
     }
 
     private mutating func clause(
@@ -204,6 +217,7 @@ extension FormParser {
         _ json: JSON, at place: Place, with operand: Condition.Operand
     ) -> [Condition.Comparison] {
         guard case .object(let object) = json else {
+            guard mayAddConditionParts(json.arrayValue?.count ?? 0, at: place) else { return [] }
             checkOperand(json, at: place, with: operand)
             return [.equals(json)]
         }
@@ -215,10 +229,12 @@ extension FormParser {
         var comparisons: [Condition.Comparison] = []
         if let json = members["in"] {
             let list = elements(json, at: members.place(of: "in"))
+            guard mayAddConditionParts(list.count, at: place) else { return [] }
             for (element, place) in list { checkOperand(element, at: place, with: operand) }
             comparisons.append(.isIn(list.map(\.0)))
         }
         if let json = members["not"] {
+            guard mayAddConditionParts(json.arrayValue?.count ?? 0, at: place) else { return [] }
             checkOperand(json, at: members.place(of: "not"), with: operand)
             comparisons.append(.not(json))
         }

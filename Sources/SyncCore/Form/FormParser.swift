@@ -71,10 +71,13 @@ struct FormParser {
     static let suggestionsMax = 8
     /// The most pairs of controls of which one derives from the other. Without this limit, memory
     /// and time would be quadratic in the size of the definition.
-    static let edgesMax = 100_000
+    static let edgesMax = 50_000
     /// The most options that are looked up in the options of another control, for `binds` and
     /// `sources`. One control with many options may be bound many times.
     static let comparisonsMax = 500_000
+    /// The most conditions and compared values of a form, those inside others included: the time of
+    /// one request.
+    static let conditionPartsMax = 10_000
 
     let limits: FormLimits
     /// A definition that was valid before.
@@ -107,6 +110,8 @@ struct FormParser {
     var types: [ControlType?] = []
     /// The number of options that were looked up in the options of another control.
     var comparisons = 0
+    /// The number of conditions and compared values so far.
+    var conditionParts = 0
     /// Compares options of two pickers.
     var tagNumbers = TagNumbers()
     /// For each control the last one that named it as a source.

@@ -49,7 +49,10 @@ extension Template {
             case text(String)
             case name(String)
         }
-        var parts: [Part] = []
+        /// The parts, up to the last name that a template may have.
+        private(set) var parts: [Part] = []
+        /// How many names there are.
+        private(set) var names = 0
 
         /// Splits a text at `${name}`; `$${` means `${`. `nil` if a `${` is not closed.
         init?(_ source: String) {
@@ -69,15 +72,22 @@ extension Template {
                     place = name
                     while let next = byte(place), next != UInt8(ascii: "}") { place += 1 }
                     guard place < bytes.count else { return nil }
-                    if !text.isEmpty { parts.append(.text(String(decoding: text, as: UTF8.self))) }
+                    names += 1
+                    if names <= Template.referencesMax {
+                        append(text)
+                        parts.append(.name(String(decoding: bytes[name..<place], as: UTF8.self)))
+                    }
                     text.removeAll(keepingCapacity: true)
-                    parts.append(.name(String(decoding: bytes[name..<place], as: UTF8.self)))
                     place += 1
                 } else {
                     text.append(first)
                     place += 1
                 }
             }
+            append(text)
+        }
+
+        private mutating func append(_ text: [UInt8]) {
             if !text.isEmpty { parts.append(.text(String(decoding: text, as: UTF8.self))) }
         }
     }

@@ -94,8 +94,15 @@ public struct MessageDecoder: Sendable {
     /// Decodes the text of one frame.
     public mutating func decode(_ text: UnsafeRawBufferPointer) -> IncomingFrame {
         do {
-            try tape.scan(text)
+            try tape.scan(text, entriesMax: bounds.valuesMax)
         } catch {
+            if error.reason == .tooMany {
+                return .refused(
+                    .limit(
+                        "requestValuesMax", max: Int64(bounds.valuesMax),
+                        "the frame has more than \(bounds.valuesMax) values and names "
+                            + "(requestValuesMax); send less at once"))
+            }
             return .refused(WireError(.parse, "the frame is not JSON: \(error)"))
         }
         let marks = tape.tooManyMarks.map { JSONError(offset: $0, reason: .tooManyMarks) }

@@ -16,7 +16,7 @@ public struct RequestBounds: Hashable, Sendable {
     /// Bytes of a context token; more is `limit`.
     public var contextBytesMax = 4096
     /// Changes in one transaction, and fields in `requireFields`; more is `limit`.
-    public var changesMax = 10_000
+    public var changesMax = 5_000
     /// Tags in one `add` or `remove`; more is `limit`.
     public var tagsMax = 10_000
     /// Bytes of a draft's JSON text; more is `limit`.
@@ -29,6 +29,8 @@ public struct RequestBounds: Hashable, Sendable {
     public var textBytesMax = 256
     /// Tickets in one request.
     public var ticketsMax = 256
+    /// Values and names of members in one frame; more is `limit`.
+    public var valuesMax = 100_000
     /// Requests in one batch; more is `limit`.
     public var requestBatchMax = 1000
 

@@ -36,7 +36,9 @@ import Testing
 
     @Test("options are compared with those of sources up to a bound", arguments: [2, 40])
     func comparedOptions(controls: Int) throws {
-        let host = try EngineHost()
+        var limits = Limits()
+        limits.optionsMax = 40_000
+        let host = try EngineHost(limits: limits)
         let options = (0..<400).map { "\($0)" }.joined(separator: ",")
         let sources = (0..<controls).map { #""a\#($0)""# }.joined(separator: ",")
         let fields = (0..<controls).flatMap { number in

@@ -310,6 +310,26 @@ struct RequestTests {
         }
     }
 
+    @Test("a frame has a bounded number of values and names; one more is a limit")
+    func values() {
+        var decoder = MessageDecoder()
+        decoder.bounds.valuesMax = 64
+        // The object, and the names and values of its three members, are seven.
+        func frame(_ count: Int) -> [UInt8] {
+            let list = Array(repeating: "1", count: count).joined(separator: ",")
+            return Array(#"{"jsonrpc":"2.0","method":"ping","x":[\#(list)]}"#.utf8)
+        }
+        guard case .single = decoder.decode(frame(50)) else {
+            Issue.record("50 are accepted")
+            return
+        }
+        guard case .refused(let error) = decoder.decode(frame(58)) else {
+            Issue.record("58 are refused")
+            return
+        }
+        #expect(error.kind == .limit && error.limit == "requestValuesMax" && error.max == 64)
+    }
+
     @Test("more changes, globs or tags than the bounds allow are a limit with its name and most")
     func limits() {
         var decoder = MessageDecoder()
