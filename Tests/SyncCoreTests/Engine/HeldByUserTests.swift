@@ -57,7 +57,7 @@ import Testing
         #expect(propose(other, "f").contains(#""proposal""#), "others have their own")
     }
 
-    @Test("runs: the presses of a button and the values they keep are bounded, whoever presses")
+    @Test("runs: the presses of a button and the values they keep are bounded, for all users")
     func runs() throws {
         var limits = Limits()
         limits.queueMax = 4
