@@ -265,7 +265,8 @@ extension LiveForm {
         switch extent {
         case .cells(let cells):
             for place in cells.indices {
-                committed.cells[cells[place]] = working.cells[cells[place]]
+                let index = cells.element(place)
+                committed.cells[index] = working.cells[index]
             }
             committed.revision = working.revision
             committed.context = working.context

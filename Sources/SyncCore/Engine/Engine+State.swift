@@ -160,14 +160,21 @@ extension Engine {
         _ call: PendingCall
     ) throws(WireError) {
         let connection = call.connection
-        try requireEdits(of: form, connection.peer)
+        let isOpen = form.working.definition.isOpen[control] && !action.isPress
+        if isOpen {
+            try requireWritable(form)
+        } else {
+            try requireEdits(of: form, connection.peer)
+        }
         let known = try seen(token, form, path: "context")
         var transaction = begin(form, connection)
         defer { workspace.contents.end() }
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
-        try requireEdit(action, form, form.working, control, connection.peer)
-        try requireMessage(nil, form.working.definition, control, form)
+        if !isOpen {
+            try requireEdit(action, form, form.working, control, connection.peer)
+            try requireMessage(nil, form.working.definition, control, form)
+        }
         if !transaction.definition.runButtons.isEmpty {
             transaction.rareOrNew.runTerms = runTerms(nil)
         }
@@ -327,13 +334,21 @@ extension Engine {
         return Answer.frame("state.changed") { writer in
             StateChanged.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision),
-                context: state.shownContext, message: message, into: &writer
+                message: message, into: &writer
             ) { writer in
+                // Nearly always there are no loose dots, and the context need not be copied.
+                if state.context.loose.isEmpty {
+                    writer.token(state.context)
+                } else {
+                    writer.token(state.shownContext)
+                }
+            } changes: { writer in
                 for place in outcome.touched.indices {
+                    let change = outcome.changes.element(place)
                     FieldChange.encode(
-                        state.definition.controls[outcome.touched[place]].id,
-                        was: tellsWas ? outcome.changes[place].was : nil, into: &writer
-                    ) { $0.raw(outcome.changes[place].text) }
+                        state.definition.controls[outcome.touched.element(place)].id,
+                        was: tellsWas ? change.was : nil, into: &writer
+                    ) { $0.raw(change.text) }
                 }
             }
         }

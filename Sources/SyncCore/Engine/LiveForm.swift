@@ -322,10 +322,11 @@ final class FormState {
             guard let by = cell.by, !by.text.isEmpty, !shown.hasFlags, hasUsualMembers(index) else {
                 return field(index, notifying: notifying).encodeMembers(into: &writer)
             }
-            FieldState.encodeUsual(
-                shown.value, Revision(clamping: cell.revision), isSet: cell.isSet,
-                hasAuthor: true, Timestamp(milliseconds: cell.at), into: &writer
-            ) { $0.raw(by.text) }
+            FieldState.encodeStart(
+                shown.value, Revision(clamping: cell.revision), isSet: cell.isSet, into: &writer)
+            writer.key("by")
+            writer.raw(by.text)
+            writer.member("at", Timestamp(milliseconds: cell.at))
         }
     }
 

@@ -10,38 +10,28 @@ extension Transaction {
     ) throws(WireError) {
         for target in definition.targets[control] { try spend(on: target) }
         let own: StoredEdit?
-        let edits: [FieldEdit]
+        var edits: [FieldEdit] = []
         do {
             // A closure that used `value` of the transaction would copy it for each value.
             let contents = contents
-            (own, edits) = try Self.edits(action, control, definition) { contents.value($0) }
+            own = try definition.ownEdit(for: action, control: control) { contents.value($0) }
+            if case nil = own {
+                edits = try definition.edits(for: action, control: control) { contents.value($0) }
+            }
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
         named.append(control)
         if let own {
-            let edit = FieldEdit(target: control, edit: own)
             let known = extended(seen, of: control)
-            return try write(edit, known, seal)
+            return try write(own, to: control, known, seal)
         }
         for edit in edits {
             // Not as arguments: the transaction would be copied for them.
             let reaching = reaching(edit)
             let known = extended(seen, of: edit.target)
-            try write(reaching, known, seal)
+            try write(reaching.edit, to: edit.target, known, seal)
         }
-    }
-
-    /// The edit of the control's own store, or those of other controls that it shows.
-    @inline(__always)
-    private static func edits(
-        _ action: Change.Action, _ control: Int, _ definition: FormDefinition,
-        _ value: (Int) -> JSON
-    ) throws(InvalidValue) -> (own: StoredEdit?, others: [FieldEdit]) {
-        if let own = try definition.ownEdit(for: action, control: control, values: value) {
-            return (own, [])
-        }
-        return (nil, try definition.edits(for: action, control: control, values: value))
     }
 
     /// Counts the values that a write of a control visits, because the number of changes alone does

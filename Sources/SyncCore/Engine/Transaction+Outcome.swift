@@ -49,7 +49,7 @@ extension Transaction {
 
         /// The members of a field's notification; `nil` if it was not touched.
         func text(of index: Int) -> [UInt8]? {
-            touched.index(ofSorted: index).map { changes[$0].text }
+            touched.index(ofSorted: index).map { changes.element($0).text }
         }
     }
 }

@@ -164,7 +164,7 @@ extension Transaction {
         }
         let before = dots.count
         for edit in edits {
-            try write(FieldEdit(target: control, edit: edit), seen) { _, _, _ in nil }
+            try write(edit, to: control, seen) { _, _, _ in nil }
         }
         guard dots.count > before else { return false }
         if let leases { restore(leases, control) }

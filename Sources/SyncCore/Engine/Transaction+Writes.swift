@@ -3,10 +3,10 @@
 extension Transaction {
     /// Executes a write of a control's store by an author who had seen `seen`.
     mutating func write(
-        _ edit: FieldEdit, _ seen: Seen, _ seal: (String, Int, Dot) -> [UInt8]?
+        _ edit: StoredEdit, to target: Int, _ seen: Seen,
+        _ seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
-        let target = edit.target
-        let edit = leased(edit.edit, target)
+        let edit = definition.controls[target].leaseMax == nil ? edit : leased(edit, target)
         let before = contents.cell(target)
         let end = leaseEnd(of: edit, target, before)
         let hasLease = end != nil || before.content.leases != nil
@@ -70,7 +70,11 @@ extension Transaction {
 
     /// Whether an edit would change nothing that is read.
     private func isIdle(_ edit: StoredEdit, _ cell: Cell) -> Bool {
-        switch (edit, cell.content.store) {
+        // Nearly every edit sets another value, and then no store is copied.
+        if case .set(let value) = edit, cell.value != value, value.arrayValue == nil {
+            return false
+        }
+        return switch (edit, cell.content.store) {
         case (.set(let value), .register(let register)):
             cell.isSet && cell.value == value && register.siblings.count == 1
         case (.set(let value), .counter(let counter)):

@@ -88,6 +88,9 @@ public struct AccessRule: Hashable, Sendable {
         self.principals = principals
     }
 
+    /// Whether it permits everybody and nothing has to be looked up.
+    var isForAnyone: Bool { principals == [.anyone] }
+
     /// Whether `peer` may perform the action, for a form of `owner`.
     public func permits(_ peer: Peer, owner: UInt32) -> Bool {
         principals.contains { $0.includes(peer, owner: owner) }

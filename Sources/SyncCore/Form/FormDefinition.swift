@@ -42,6 +42,8 @@ public final class FormDefinition: Sendable {
     let types: [ControlType]
     /// Whether each control is a toggle that stores its value.
     let storesFlag: [Bool]
+    /// Whether anyone may set each control, without a message and at any time that it is enabled.
+    let isOpen: [Bool]
 
     /// The definition as JSON text: encoded once for the store, the notifications and the readers.
     let text: [UInt8]
@@ -69,12 +71,15 @@ public final class FormDefinition: Sendable {
         var targets: [[Int]] = []
         var types: [ControlType] = []
         var storesFlag: [Bool] = []
+        var isClosed: [Bool] = []
         var required: [Int] = []
         var runButtons: [Int] = []
         var guards: [Int] = []
         targets.reserveCapacity(controls.count)
         types.reserveCapacity(controls.count)
         storesFlag.reserveCapacity(controls.count)
+        isClosed.reserveCapacity(controls.count)
+        let (reads, writes) = (access.read.isForAnyone, access.write.isForAnyone)
         for (index, control) in controls.enumerated() {
             let type = control.type
             var isFlag = false
@@ -87,6 +92,8 @@ public final class FormDefinition: Sendable {
             }
             types.append(type)
             storesFlag.append(isFlag)
+            let mayWrite = control.access[.write]?.isForAnyone ?? writes
+            isClosed.append(!reads || !mayWrite || control.isLocked || control.needsMessage)
             if control.isRequired { required.append(index) }
             if control.runs != nil { runButtons.append(index) }
             if control.approval != nil { guards.append(index) }
@@ -94,6 +101,9 @@ public final class FormDefinition: Sendable {
         self.targets = targets
         self.types = types
         self.storesFlag = storesFlag
+        isOpen = targets.indices.map { index in
+            !isClosed[index] && targets[index].allSatisfy { !isClosed[$0] }
+        }
         self.required = required
         self.runButtons = runButtons
         self.guards = guards

@@ -54,7 +54,10 @@ extension FormDefinition {
         }
         shown.isMissing = false
         if shown.isMixed { return shown }
-        shown.value = canonical(shown.value, kind: controls[index].kind)
+        switch types[index] {
+        case .picker, .wheels: shown.value = canonical(shown.value, kind: controls[index].kind)
+        default: break
+        }
         shown.isInvalid = !accepts(shown.value, index)
         shown.isMissing =
             controls[index].isRequired && !shown.isInvalid && Self.isEmpty(shown.value)
@@ -89,7 +92,12 @@ extension FormDefinition {
     }
 
     private func accepts(_ value: JSON, _ kind: ControlKind, defaultValue: JSON) -> Bool {
-        switch (kind, value) {
+        // Not as a pair, which would be a copy of both.
+        if case .text(let text) = kind {
+            guard case .string(let string) = value else { return false }
+            return text.problem(with: string) == nil || value == defaultValue
+        }
+        return switch (kind, value) {
         case (.picker(let picker), .array(let tags)):
             picker.isMultiple && tags.allSatisfy { picker.options.index(of: $0) != nil }
         case (.picker(let picker), .null): picker.isOptional && !picker.isMultiple
@@ -102,8 +110,6 @@ extension FormDefinition {
         case (.gauge(let gauge), .number(let number)): gauge.domain.contains(number)
         case (.date(let date), let value):
             date.problem(with: value) == nil || value == defaultValue
-        case (.text(let text), .string(let string)):
-            text.problem(with: string) == nil || value == defaultValue
         default: false
         }
     }

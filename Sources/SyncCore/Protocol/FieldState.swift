@@ -170,12 +170,15 @@ public struct FieldState: Hashable, Sendable {
 
     /// Writes only the members into an open object.
     public func encodeMembers(into writer: inout JSONWriter) {
-        let hasAuthor = by != nil || !byText.isEmpty
-        Self.encodeUsual(
-            value, revision, isSet: isSet, hasAuthor: hasAuthor, at, into: &writer
-        ) { writer in
-            if !byText.isEmpty { writer.raw(byText) } else { by?.encode(into: &writer) }
+        Self.encodeStart(value, revision, isSet: isSet, into: &writer)
+        if !byText.isEmpty {
+            writer.key("by")
+            writer.raw(byText)
+        } else if let by {
+            writer.key("by")
+            by.encode(into: &writer)
         }
+        writer.member("at", at)
         if !conflict.isEmpty {
             writer.key("conflict")
             writer.beginArray()
@@ -202,20 +205,14 @@ public struct FieldState: Hashable, Sendable {
         writer.member("press", press)
     }
 
-    /// Writes the members that nearly every field has. `by` writes the author of the last change.
+    /// Writes the members that every field has.
     @inline(__always)
-    static func encodeUsual(
-        _ value: JSON, _ revision: Revision, isSet: Bool, hasAuthor: Bool, _ at: Timestamp?,
-        into writer: inout JSONWriter, by: (inout JSONWriter) -> Void
+    static func encodeStart(
+        _ value: JSON, _ revision: Revision, isSet: Bool, into writer: inout JSONWriter
     ) {
         writer.member("value", value)
         writer.member("revision", revision)
         writer.member("set", isSet)
-        if hasAuthor {
-            writer.key("by")
-            by(&writer)
-        }
-        writer.member("at", at)
     }
 
     /// Parses the object; ignores unknown members.

@@ -10,11 +10,14 @@ public enum Frame {
 
     /// JSON text as a frame.
     public static func encode(text: some Collection<UInt8>) -> [UInt8] {
-        precondition(!text.isEmpty && text.count <= UInt32.max, "a frame holds a message")
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(headerBytes + text.count)
-        withUnsafeBytes(of: UInt32(text.count).bigEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: text)
-        return bytes
+        let count = text.count
+        precondition(count > 0 && count <= UInt32.max, "a frame holds a message")
+        return [UInt8](unsafeUninitializedCapacity: headerBytes + count) { bytes, filled in
+            UnsafeMutableRawBufferPointer(bytes).storeBytes(
+                of: UInt32(count).bigEndian, as: UInt32.self)
+            filled = headerBytes + count
+            let rest = UnsafeMutableBufferPointer(rebasing: bytes[headerBytes..<filled])
+            _ = rest.initialize(fromContentsOf: text)
+        }
     }
 }

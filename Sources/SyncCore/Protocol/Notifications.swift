@@ -89,13 +89,14 @@ public struct StateChanged: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object of one revision; `changes` writes the changes with `FieldChange.encode`.
+    /// Writes the object of one revision; `context` writes the token, and `changes` the changes
+    /// with `FieldChange.encode`.
     @inline(__always)
     static func encode(
-        form: String, revision: Revision, context: CausalContext, message: String?,
-        into writer: inout JSONWriter, changes: (inout JSONWriter) -> Void
+        form: String, revision: Revision, message: String?, into writer: inout JSONWriter,
+        context: (inout JSONWriter) -> Void, changes: (inout JSONWriter) -> Void
     ) {
-        writer.beginState(of: form, revision) { $0.token(context) }
+        writer.beginState(of: form, revision, context: context)
         writer.key("changes")
         writer.beginArray()
         changes(&writer)

@@ -54,8 +54,8 @@ private struct PlainReader {
     mutating func request() -> (id: Text, PlainRequest.Content)? {
         guard eat("{") else { return nil }
         var (id, method): (Text?, Text?)
-        var params: Params?
-        var hasVersion = false
+        var params = Params()
+        var (hasVersion, hasParams) = (false, false)
         repeat {
             switch initial {
             case UInt8(ascii: "j"):
@@ -70,9 +70,8 @@ private struct PlainReader {
                 method = string()
                 if method == nil { return nil }
             case UInt8(ascii: "p"):
-                guard params == nil, eat("\"params\":") else { return nil }
-                params = self.params()
-                if params == nil { return nil }
+                guard !hasParams, eat("\"params\":"), read(&params) else { return nil }
+                hasParams = true
             default: return nil
             }
         } while eat(",")
@@ -80,8 +79,8 @@ private struct PlainReader {
         return content(of: method, params).map { (id, $0) }
     }
 
-    private func content(of method: Text, _ params: Params?) -> PlainRequest.Content? {
-        guard let params, !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
+    private func content(of method: Text, _ params: Params) -> PlainRequest.Content? {
+        guard !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
         guard let form = params.form, let field = params.field else { return nil }
         if let action = params.action {
             guard isSame(method, "state.set") else { return nil }
@@ -100,27 +99,26 @@ private struct PlainReader {
         var isEmpty: Bool { form == nil && field == nil && action == nil && context == nil }
     }
 
-    private mutating func params() -> Params? {
-        guard eat("{") else { return nil }
-        var params = Params()
-        if eat("}") { return params }
+    private mutating func read(_ params: inout Params) -> Bool {
+        guard eat("{") else { return false }
+        if eat("}") { return true }
         repeat {
             if eat("\"form\":") {
-                guard params.form == nil, let form = name() else { return nil }
+                guard params.form == nil, let form = name() else { return false }
                 params.form = form
             } else if eat("\"changes\":[") {
-                guard params.field == nil, change(&params), eat("]") else { return nil }
+                guard params.field == nil, change(&params), eat("]") else { return false }
             } else if eat("\"fields\":[") {
-                guard params.field == nil, let field = name(), eat("]") else { return nil }
+                guard params.field == nil, let field = name(), eat("]") else { return false }
                 params.field = field
             } else {
                 guard params.context == nil, eat("\"context\":"), let context = string(),
                     context.count <= Self.contextBytesMax
-                else { return nil }
+                else { return false }
                 params.context = context
             }
         } while eat(",")
-        return eat("}") ? params : nil
+        return eat("}")
     }
 
     private mutating func change(_ params: inout Params) -> Bool {

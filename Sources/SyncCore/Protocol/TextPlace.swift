@@ -37,15 +37,35 @@ struct TextPlace {
     /// Writes a number in lower hexadecimal digits without leading zeros: at most 16.
     mutating func put(hexadecimal number: UInt64) {
         let bits = Swift.max(1, UInt64.bitWidth - number.leadingZeroBitCount)
-        let digits = (bits + 3) / 4
-        var rest = number
-        var index = digits
-        while index > 0 {
-            index &-= 1
-            let digit = UInt8(truncatingIfNeeded: rest & 0xF)
-            (place + index).initialize(to: digit &+ (digit < 10 ? 0x30 : 0x57))
-            rest &>>= 4
+        var digits = (bits + 3) / 4
+        // The first digit is in the four highest bits.
+        var rest = number &<< UInt64(UInt64.bitWidth - 4 * digits)
+        while digits > 0 {
+            var text = Self.digits(UInt32(truncatingIfNeeded: rest &>> 32))
+            if digits >= 8 {
+                UnsafeMutableRawPointer(place).storeBytes(
+                    of: text.littleEndian, as: UInt64.self)
+                place += 8
+                digits &-= 8
+                rest &<<= 32
+                continue
+            }
+            while digits > 0 {
+                put(UInt8(truncatingIfNeeded: text))
+                text &>>= 8
+                digits &-= 1
+            }
         }
-        place += digits
+    }
+
+    /// The eight hexadecimal digits of a number as ASCII, the first one in the lowest byte.
+    private static func digits(_ number: UInt32) -> UInt64 {
+        var nibbles = UInt64(number)
+        nibbles = (nibbles | nibbles &<< 16) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles | nibbles &<< 8) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles | nibbles &<< 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // One in each byte that needs a letter.
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) &>> 4 & 0x0101_0101_0101_0101
+        return (nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).byteSwapped
     }
 }
