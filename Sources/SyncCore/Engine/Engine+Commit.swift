@@ -232,7 +232,8 @@ extension Engine {
         case .told(_, let id, let frame): notify(id, frame)
         case .proposal(let form, let id):
             form.proposals?.tell(id)
-            scheduler.noteNews(of: form)
+            // `tell` writes revisions only.
+            for subscription in form.subscriptions { scheduler.markReady(subscription.connection) }
         case .deleted(let form, let listing):
             form.existence = .gone
             registry.remove(form)

@@ -196,9 +196,13 @@ extension Engine {
             $0.from.names(peer, owner: form.owner, daemonUID: configuration.daemonUID)
         }
         if isNamed { return }
+        let isAnyone = rules.contains { $0.from.principals.contains(.anyone) }
         throw forbidden(
             peer, "approve or refuse proposal \(name)", rules.first?.from, form,
-            proposal.wire.fields.first)
+            proposal.wire.fields.first,
+            because: isAnyone
+                ? "approval.from does not name \(peer.user), and anyone is everybody but root and "
+                    + "the daemon's user" : nil)
     }
 
     // MARK: - Reading

@@ -45,8 +45,7 @@ extension Engine {
         let definition = form.working.definition
         for index in guards {
             guard let rule = definition.controls[index].approval,
-                rule.breakGlass.names(
-                    peer, owner: form.owner, daemonUID: configuration.daemonUID)
+                rule.breakGlass.permits(peer, owner: form.owner)
             else {
                 let id = definition.controls[index].id
                 throw forbidden(
@@ -73,8 +72,11 @@ extension Engine {
     }
 
     /// Logs and returns `forbidden`.
+    ///
+    /// - Parameter reason: why; `nil` names those of the rule.
     func forbidden(
-        _ peer: Peer, _ what: String, _ rule: AccessRule?, _ form: LiveForm, _ field: String?
+        _ peer: Peer, _ what: String, _ rule: AccessRule?, _ form: LiveForm, _ field: String?,
+        because reason: String? = nil
     ) -> WireError {
         effects.log(
             LogEntry(
@@ -82,10 +84,10 @@ extension Engine {
                 [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
                     + peer.logFields))
         let who = rule?.principals.prefix(8).map(\.description).joined(separator: ", ") ?? ""
+        let why = reason ?? (who.isEmpty ? "nobody may" : "only \(who) may")
         return WireError(
-            .forbidden,
-            "\(peer.user) may not \(what); \(who.isEmpty ? "nobody" : "only \(who)") may"
-                .escapedForDisplay(), form: form.name, field: field)
+            .forbidden, "\(peer.user) may not \(what); \(why)".escapedForDisplay(),
+            form: form.name, field: field)
     }
 
     // MARK: - The beginning

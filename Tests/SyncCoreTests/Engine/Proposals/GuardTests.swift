@@ -203,11 +203,24 @@ import Testing
                 # a write of the same value would keep it too
                 alice> state.set {"form":"deploy","changes":[{"field":"b","value":true}]}
                 alice< {"error":{"data":{"kind":"approvalNeeded","fields":["b"]}}}
+                # the value with its new end can be proposed
+                alice> state.set {"form":"deploy","changes":[{"field":"b","value":true}],"lease":{"seconds":7200},"propose":true}
+                alice< {"result":{"proposal":{"id":2,"changes":[{"field":"b","value":true,"was":true}],"lease":{"seconds":7200}}}}
+                erin> proposal.approve {"form":"deploy","proposal":2}
+                erin< {"result":{"proposal":{"state":"applied","ended":{"revision":3}}}}
+                pass 3600000
+                alice> state.get {"form":"deploy","fields":["b"]}
+                alice< {"result":{"revision":3,"fields":{"b":{"value":true,"lease":{"then":{"unset":true}}}}}}
+                # an earlier end needs nobody
                 alice> state.lease {"form":"deploy","field":"b","seconds":60}
-                alice< {"result":{"revision":3,"fields":{"b":{"value":true,"lease":"*"}}}}
+                alice< {"result":{"revision":4,"fields":{"b":{"value":true,"lease":"*"}}}}
+                alice> state.set {"form":"deploy","changes":[{"field":"b","value":true}],"propose":true}
+                alice< {"result":{"proposal":{"id":3}}}
+                erin> proposal.approve {"form":"deploy","proposal":3}
+                erin< {"result":{"proposal":{"state":"applied","ended":{"revision":5}}}}
                 pass 61000
                 alice> state.get {"form":"deploy","fields":["b"]}
-                alice< {"result":{"revision":4,"fields":{"b":{"value":false,"!lease":0}}}}
+                alice< {"result":{"revision":5,"fields":{"b":{"value":true,"!lease":0}}}}
                 """#)
     }
 

@@ -100,10 +100,10 @@ import Testing
             erin> proposal.approve {"form":"deploy","proposal":1}
             erin< {"result":{"proposal":{"state":"waits","needs":1,"votes":[{"by":{"user":"erin"}}]}}}
             root> proposal.approve {"form":"deploy","proposal":1}
-            root< {"error":{"data":{"kind":"forbidden"}}}
+            root< {"error":{"message":"root may not approve or refuse proposal deploy/1; approval.from does not name root, and anyone is everybody but root and the daemon's user","data":{"kind":"forbidden"}}}
             connect daemon uid=900
             daemon> proposal.approve {"form":"deploy","proposal":1}
-            daemon< {"error":{"data":{"kind":"forbidden"}}}
+            daemon< {"error":{"message":"~approval.from does not name","data":{"kind":"forbidden"}}}
             # erin again, as another user
             connect other uid=1099 login=1012
             other> proposal.approve {"form":"deploy","proposal":1}
@@ -118,6 +118,46 @@ import Testing
             frank< {"result":{"proposals":[]}}
             frank> proposal.list {"ended":true,"form":"deploy"}
             frank< {"result":{"proposals":[{"id":1,"state":"applied"}]}}
+            """#)
+    }
+
+    @Test("subscribers are told at once, also while one user alone is active")
+    func toldAtOnce() throws {
+        var conversation = try Conversation(["deploy": Self.form])
+        try conversation.play(
+            #"""
+            connect root
+            connect other uid=0 user=root
+            root> form.apply {"definition":@deploy}
+            root< {"result":{"created":true}}
+            other> state.subscribe {"form":"deploy","fields":["traffic"]}
+            other< {"result":{"revision":1,"proposals":[]}}
+            root> state.set {"form":"deploy","changes":[{"field":"traffic","value":50}],"propose":true}
+            root< {"result":{"proposal":{"id":1}}}
+            other< {"method":"proposal.changed","params":{"proposal":{"id":1,"state":"waits"}}}
+            crash
+            connect root
+            connect other uid=0 user=root
+            other> state.subscribe {"form":"deploy"}
+            other< {"result":{"revision":1,"proposals":[{"id":1}]}}
+            root> proposal.withdraw {"form":"deploy","proposal":1}
+            root< {"result":{"proposal":{"state":"withdrawn"}}}
+            other< {"method":"proposal.changed","params":{"proposal":{"id":1,"state":"withdrawn"}}}
+            """#)
+    }
+
+    @Test("anyone may break the glass where the form says so, root too")
+    func anyoneBreaks() throws {
+        try play(
+            #"""
+            root> form.apply {"definition":{"form":"open","fields":[{"id":"n","type":"stepper","approval":{"from":["user:erin"]},"breakGlass":["anyone"]},{"id":"m","type":"stepper","approval":{"from":["user:erin"]},"breakGlass":["user:dave"]}]}}
+            root< {"result":{"created":true}}
+            root> state.set {"form":"open","changes":[{"field":"n","value":1}],"breakGlass":true,"message":"now"}
+            root< {"result":{"revision":2}}
+            carol> state.set {"form":"open","changes":[{"field":"n","value":2}],"breakGlass":true,"message":"now"}
+            carol< {"result":{"revision":3}}
+            root> state.set {"form":"open","changes":[{"field":"m","value":1}],"breakGlass":true,"message":"now"}
+            root< {"error":{"message":"~only user:dave may","data":{"kind":"forbidden"}}}
             """#)
     }
 
