@@ -127,10 +127,18 @@ extension StoryForm {
             leases = carriedLeases
         }
         var kept: [String: StoryRuns] = [:]
+        var names: [String: String] = [:]
         for control in new.controls where control.runs != nil {
             if case .carries(let source) = plan.origins[control.id] {
                 kept[control.id] = runs[source]
+                if runs[source] != nil { names[source] = control.id }
             }
+        }
+        // The outcomes of a button follow it to its new name. Without the button they are past.
+        for place in ended.indices where !ended[place].run.isPast {
+            let name = names[ended[place].field]
+            ended[place].run.isPast = name == nil
+            ended[place].field = name ?? ended[place].field
         }
         runs = kept
         self.applied = applied

@@ -239,7 +239,7 @@ extension StoryModel {
         }
         for id in guards {
             let rule = form.definition.control(id)?.approval?.breakGlass ?? []
-            guard peer.user.isNamed(by: rule, owner: form.owner) else {
+            guard peer.user.isAmong(rule, owner: form.owner) else {
                 throw StoryRefusal("forbidden", form: form.name, field: id)
             }
         }

@@ -22,6 +22,8 @@ struct StoryRun {
     var canceller: StoryAuthor?
     /// A handler was there since it was pressed.
     var isAttended = false
+    /// Its button is gone: a later button with the same name is another one.
+    var isPast = false
     /// Its names, once a client was told of them.
     var press: String?
     var ticket: String?
@@ -240,6 +242,7 @@ extension StoryModel {
             for run in before.runs[control.id]?.active ?? [] where !kept.contains(run.write) {
                 var ended = run
                 ended.state = "cancelled"
+                ended.isPast = true
                 forms[place].ended.append((control.id, ended))
                 free(run.holder, place)
                 if let holder = run.holder {
