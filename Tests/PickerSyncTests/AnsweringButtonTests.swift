@@ -154,6 +154,38 @@ struct AnsweringButtonTests {
         #expect(acts.all == ["begun", "cancelled"])
     }
 
+    @Test("a program without a thread of its own: its action reports progress while it waits")
+    func blocking() async throws {
+        let options = ConnectionOptions(socket: daemon.socket)
+        let told = try await onThread { [acts, daemon] in
+            let client = BlockingFormClient(options)
+            try client.open(
+                Rollout { press in
+                    press.progress(0.4, "copying")
+                    while !acts.has("go") { try await Task.sleep(for: .milliseconds(10)) }
+                })
+            let watcher = try WireClient(daemon.socket)
+            _ = try watcher.call("state.subscribe", ["form": "rollout"])
+            let press = try press()
+            let others = Carried(value: (watcher, press, daemon))
+            Thread.detachNewThread {
+                let (watcher, press, daemon) = others.value
+                let progress = try? watcher.notification("button.progress")
+                acts.add(progress?["text"] as? String ?? "no progress")
+                acts.add("go")
+                acts.add("status \(press.outcome().status)")
+                // The event that ends the last wait below.
+                _ = try? daemon.pickerctl("set", "version=3")
+            }
+            // Nothing else comes while the action works and when it ends.
+            while !acts.all.contains(where: { $0.hasPrefix("status") }) {
+                try client.wait(seconds: 3_600)
+            }
+            return acts.all
+        }
+        #expect(told == ["copying", "go", "status 0"])
+    }
+
     @Test("how presses wait is part of the declaration")
     func rules() throws {
         struct Rules: SharedForm {

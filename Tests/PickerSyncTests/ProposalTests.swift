@@ -94,6 +94,33 @@ struct ProposalTests {
         #expect(ended.last?.ended?.message == "not now")
     }
 
+    @Test("a transaction says why, and when its values end")
+    func terms() async throws {
+        try await session.transaction("load test", ends: .after(.milliseconds(3_599_500))) {
+            mine.note = "busy"
+        }
+        let entry = try #require(try await session.history().entries.first)
+        #expect(entry.message == "load test" && theirs.note == "busy")
+        try await session.changeEnd(of: "note", .move(.after(.seconds(60))), message: "shorter")
+        #expect(try await session.history().entries.first?.message == "shorter")
+        try await session.changeEnd(of: "note", .end)
+        #expect(mine.note.isEmpty && theirs.note.isEmpty)
+        await #expect(throws: FormError.self) {
+            try await session.changeEnd(of: "note", .keep)
+        }
+        let proposal = try #require(
+            try await session.propose("INC-231", ends: .after(.seconds(7_200))) {
+                mine.traffic = 50
+            })
+        guard case .values(_, lease: .seconds(7_200)?) = proposal.content else {
+            Issue.record("\(proposal)")
+            return
+        }
+        try await other.approve(proposal.id)
+        try await session.changeEnd(of: "traffic", .end)
+        #expect(mine.traffic == 0)
+    }
+
     @Test("a program that comes back knows what waits")
     func reconnect() async throws {
         daemon.goOffline(.bob)

@@ -13,10 +13,13 @@ internal import Synchronization
 ///     try client.flush()
 ///
 /// There is no background thread. Edits are sent and changes of others arrive in
-/// ``flush(timeout:)``, ``wait(seconds:)``, ``transaction(_:requireCurrent:_:)`` and the like.
+/// ``flush(timeout:)``, ``wait(seconds:)``, ``transaction(_:message:requireCurrent:ends:_:)`` and
+/// the like; so are the progress and the outcome of an ``AssignedPress``, whose action is a task.
 public final class BlockingFormClient {
     private var client: BlockingClient
     private let machine: FormMachine
+    /// Ends a wait when an action of a button has something to send.
+    private let waker: Waker
 
     /// A client that connects at its first request.
     ///
@@ -25,8 +28,11 @@ public final class BlockingFormClient {
     ///   - log: receives what no call reports, such as a lost connection.
     public init(_ options: ConnectionOptions = ConnectionOptions(), log: ClientLog? = nil) {
         client = BlockingClient(options.blocking)
+        let waker = Waker()
+        self.waker = waker
         machine = FormMachine(
-            wake: {}, isDrivenByCaller: true, answerSeconds: options.answerSeconds, log: log)
+            wake: { waker.wake() }, isDrivenByCaller: true, answerSeconds: options.answerSeconds,
+            log: log)
     }
 
     deinit { close() }
@@ -94,23 +100,46 @@ public final class BlockingFormClient {
     ///
     /// - Parameters:
     ///   - session: the form.
+    ///   - message: why: one line, which everybody who may read the form sees.
     ///   - requireCurrent: refuse all edits if somebody has changed one of the fields and this
     ///     program has not read the change.
+    ///   - end: when the values end by themselves.
     ///   - edits: writes to properties of the form; its writes to other forms are sent as always.
     ///     If it throws, nothing is sent and its error is thrown.
     /// - Returns: what `edits` returns.
     @discardableResult
     public func transaction<Value>(
-        _ session: FormSession, requireCurrent: Bool = false, _ edits: () throws -> Value
+        _ session: FormSession, message: String? = nil, requireCurrent: Bool = false,
+        ends end: ValueEnd? = nil, _ edits: () throws -> Value
     ) throws -> Value {
         if let end = session.attachment.end { throw end }
         let (value, gathered) = try session.feed.gather(edits)
+        let terms = EditTerms(message: message, end: end)
         try answer { call in
-            session.feed.send(gathered, requireCurrent: requireCurrent, call: call.id) {
+            session.feed.send(gathered, requireCurrent: requireCurrent, terms, call: call.id) {
                 call.finish($0.map { .failure($0) } ?? .success(()))
             }
         }
         return value
+    }
+
+    /// Proposes everything that `edits` writes to the form, as
+    /// ``FormSession/propose(_:ends:timeout:_:)``. Vote with ``ask(_:)``.
+    ///
+    /// - Returns: the proposal; `nil` if nothing needs approval, and the edits were made.
+    @discardableResult
+    public func propose(
+        _ session: FormSession, message: String? = nil, ends end: ValueEnd? = nil,
+        _ edits: () throws -> Void
+    ) throws -> FormProposal? {
+        if let end = session.attachment.end { throw end }
+        let gathered = try session.feed.gather(edits).edits
+        if gathered.isEmpty { return nil }
+        let terms = EditTerms(message: message, end: end, guarded: .proposed)
+        let result: JSON = try answer { call in
+            session.feed.send(gathered, terms, call: call.id) { call.finish($0) }
+        }
+        return try FormSession.proposal(in: result)
     }
 
     // MARK: Waiting
@@ -202,14 +231,17 @@ public final class BlockingFormClient {
 
     @discardableResult
     fileprivate func turn(until deadline: UInt64?) throws(FormError) -> Bool {
-        machine.pump(into: &client)
         do throws(ClientFailure) {
-            switch try client.wait(until: deadline) {
-            case .event(let event):
-                machine.received(event)
+            while true {
                 machine.pump(into: &client)
-                return true
-            case .readable, .deadline: return false
+                switch try client.wait(until: deadline, also: [waker.descriptor]) {
+                case .event(let event):
+                    machine.received(event)
+                    machine.pump(into: &client)
+                    return true
+                case .readable: waker.drain()
+                case .deadline: return false
+                }
             }
         } catch {
             let error = FormError(error)

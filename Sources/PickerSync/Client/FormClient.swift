@@ -128,13 +128,14 @@ public final class FormClient: Sendable {
     // MARK: Transactions
 
     /// Sends everything that `edits` writes to the form as one transaction: see
-    /// ``FormSession/transaction(requireCurrent:timeout:_:)``.
+    /// ``FormSession/transaction(_:requireCurrent:ends:timeout:_:)``.
     @discardableResult
     public func transaction<Value>(
-        _ session: FormSession, requireCurrent: Bool = false, timeout: Duration? = nil,
-        _ edits: () throws -> Value
+        _ session: FormSession, message: String? = nil, requireCurrent: Bool = false,
+        ends end: ValueEnd? = nil, timeout: Duration? = nil, _ edits: () throws -> Value
     ) async throws -> Value {
-        try await session.transaction(requireCurrent: requireCurrent, timeout: timeout, edits)
+        try await session.transaction(
+            message, requireCurrent: requireCurrent, ends: end, timeout: timeout, edits)
     }
 
     /// Waits until all edits are answered. It does not report refusals: each is a

@@ -165,17 +165,18 @@ final class FormFeed: Sendable {
 
     /// Sends edits as one transaction.
     func send(
-        _ edits: [(change: Change, draft: Int?)], requireCurrent: Bool, call: UInt64? = nil,
+        _ edits: [(change: Change, draft: Int?)], requireCurrent: Bool = false,
+        _ terms: EditTerms = EditTerms(), call: UInt64? = nil,
         then done: @escaping @Sendable (FormError?) -> Void
     ) {
         guard !edits.isEmpty else { return done(nil) }
-        send(edits, requireCurrent: requireCurrent, call: call) { done($0.failure) }
+        send(edits, requireCurrent: requireCurrent, terms, call: call) { done($0.failure) }
     }
 
-    /// Sends edits as one transaction, with what becomes of it if it changes what is guarded.
+    /// Sends edits as one transaction; the answer may be a proposal.
     func send(
-        _ edits: [(change: Change, draft: Int?)], requireCurrent: Bool, call: UInt64?,
-        guarded: GuardedEdit = .refused, message: String? = nil,
+        _ edits: [(change: Change, draft: Int?)], requireCurrent: Bool = false,
+        _ terms: EditTerms, call: UInt64?,
         answered: @escaping @Sendable (Result<JSON, FormError>) -> Void
     ) {
         var changes = edits.map(\.change)
@@ -187,8 +188,9 @@ final class FormFeed: Sendable {
             }
         }
         var edit = StateSet(
-            form: name, changes: changes, requireCurrent: requireCurrent, message: message)
-        edit.guarded = guarded
+            form: name, changes: changes, requireCurrent: requireCurrent,
+            lease: terms.end?.lease, message: terms.message)
+        edit.guarded = terms.guarded
         let (sent, drafts) = (edit, edits.compactMap(\.draft))
         let done: @Sendable (Result<JSON, FormError>) -> Void = { [weak self] result in
             self?.answered(sent.changes, drafts, result)

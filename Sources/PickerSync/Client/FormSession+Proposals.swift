@@ -15,6 +15,7 @@ extension FormSession {
     ///
     /// - Parameters:
     ///   - message: why: one line, which everybody who may read the form sees.
+    ///   - end: when the values end by themselves; the time begins when the proposal is applied.
     ///   - timeout: how long to wait for the daemon's answer, not for the votes; by default
     ///     ``ConnectionOptions/answerSeconds``.
     ///   - edits: writes to properties of the form. If it throws, nothing is sent and its error is
@@ -23,9 +24,15 @@ extension FormSession {
     /// - Throws: the error of `edits`, or a ``FormError``.
     @discardableResult
     public func propose(
-        _ message: String? = nil, timeout: Duration? = nil, _ edits: () throws -> Void
+        _ message: String? = nil, ends end: ValueEnd? = nil, timeout: Duration? = nil,
+        _ edits: () throws -> Void
     ) async throws -> FormProposal? {
-        let answer = try await send(edits, .proposed, message, timeout)
+        let terms = EditTerms(message: message, end: end, guarded: .proposed)
+        return try Self.proposal(in: await send(edits, terms, timeout))
+    }
+
+    /// The proposal that an edit became; `nil` if it was made.
+    static func proposal(in answer: JSON) throws(FormError) -> FormProposal? {
         guard answer["proposal"] != nil else { return nil }
         return try decoded(answer, ProposalResult.init(decoding:)).proposal
     }
@@ -35,27 +42,27 @@ extension FormSession {
     ///
     /// - Parameters:
     ///   - message: why: one line, which everybody who may read the form sees.
+    ///   - end: when the values end by themselves.
     ///   - timeout: how long to wait for the answer; by default
     ///     ``ConnectionOptions/answerSeconds``.
     ///   - edits: writes to properties of the form.
     /// - Throws: the error of `edits`, or a ``FormError``.
     public func breakGlass(
-        _ message: String, timeout: Duration? = nil, _ edits: () throws -> Void
+        _ message: String, ends end: ValueEnd? = nil, timeout: Duration? = nil,
+        _ edits: () throws -> Void
     ) async throws {
-        _ = try await send(edits, .breaksGlass, message, timeout)
+        let terms = EditTerms(message: message, end: end, guarded: .breaksGlass)
+        _ = try await send(edits, terms, timeout)
     }
 
     private func send(
-        _ edits: () throws -> Void, _ guarded: GuardedEdit, _ message: String?,
-        _ timeout: Duration?
+        _ edits: () throws -> Void, _ terms: EditTerms, _ timeout: Duration?
     ) async throws -> JSON {
         if let end = attachment.end { throw end }
         let gathered = try feed.gather(edits).edits
         if gathered.isEmpty { return .null }
         return try await feed.machine.answer(timeout: timeout) { [feed] call in
-            feed.send(
-                gathered, requireCurrent: false, call: call.id, guarded: guarded, message: message
-            ) { call.finish($0) }
+            feed.send(gathered, terms, call: call.id) { call.finish($0) }
         }
     }
 

@@ -58,9 +58,16 @@ public final class FormSession: Sendable {
     /// Sends everything that `edits` writes to the form as one transaction: all edits are applied,
     /// or none.
     ///
+    ///     try await session.transaction("load test", ends: .after(.seconds(3_600))) {
+    ///         values.traffic = 20
+    ///     }
+    ///
     /// - Parameters:
+    ///   - message: why: one line, which everybody who may read the form sees.
     ///   - requireCurrent: refuse all edits if somebody has changed one of the fields and this
     ///     program has not read the change.
+    ///   - end: when the values end by themselves; `nil` for never, or for the `leaseMax` of their
+    ///     controls.
     ///   - timeout: how long to wait for the answer; by default
     ///     ``ConnectionOptions/answerSeconds``.
     ///   - edits: writes to properties of the form; its writes to other forms are sent as always.
@@ -69,16 +76,32 @@ public final class FormSession: Sendable {
     /// - Throws: the error of `edits`, or a ``FormError``.
     @discardableResult
     public func transaction<Value>(
-        requireCurrent: Bool = false, timeout: Duration? = nil, _ edits: () throws -> Value
+        _ message: String? = nil, requireCurrent: Bool = false, ends end: ValueEnd? = nil,
+        timeout: Duration? = nil, _ edits: () throws -> Value
     ) async throws -> Value {
         if let end = attachment.end { throw end }
         let (value, gathered) = try feed.gather(edits)
+        let terms = EditTerms(message: message, end: end)
         try await feed.machine.answer(timeout: timeout) { [feed] call in
-            feed.send(gathered, requireCurrent: requireCurrent, call: call.id) {
+            feed.send(gathered, requireCurrent: requireCurrent, terms, call: call.id) {
                 call.finish($0.map { .failure($0) } ?? .success(()))
             }
         }
         return value
+    }
+
+    /// Changes when a value ends that ends by itself.
+    ///
+    /// - Parameters:
+    ///   - field: the id of its control.
+    ///   - change: what happens to the end. A later end takes what setting the value takes.
+    ///   - message: why: one line, which everybody who may read the form sees.
+    /// - Throws: ``FormError/refused(_:)`` with `conflict` if the value does not end.
+    public func changeEnd(
+        of field: String, _ change: ValueEndChange, message: String? = nil
+    ) async throws(FormError) {
+        let request = StateLease(form: name, field: field, change, message)
+        _ = try feed.take(await ask(.stateLease(request)))
     }
 
     /// Undoes the last transaction of this program's user.

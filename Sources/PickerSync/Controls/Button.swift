@@ -123,22 +123,14 @@ public struct Button: PrimitiveView {
     ) -> Self {
         var copy = self
         copy.rules = Self.rules(mode)
-        if waitsFor != .zero { copy.rules.append(("waitsFor", Self.json(waitsFor))) }
+        if waitsFor != .zero { copy.rules.append(("waitsFor", waitsFor.formText)) }
         if whenLost != .fail { copy.rules.append(("whenLost", .string(whenLost.rawValue))) }
-        if let timeout { copy.rules.append(("timeout", Self.json(timeout))) }
+        if let timeout { copy.rules.append(("timeout", timeout.formText)) }
         return copy
     }
 
     private static func rules(_ mode: PressMode) -> [(key: String, value: JSON)] {
         [("runs", .string(mode.rawValue))]
-    }
-
-    /// A duration as in a form file.
-    private static func json(_ duration: Duration) -> JSON {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = attoseconds / 1_000_000_000_000_000
-        if milliseconds == 0 { return .string(DurationText.text(seconds: seconds)) }
-        return .string("\(seconds * 1_000 + milliseconds)ms")
     }
 
     /// The button that asks a question before it is pressed.

@@ -12,6 +12,7 @@ public struct Form<Content: View>: PrimitiveView {
     private let help: String?
     private let content: Content
     private var access: [(String, JSON)] = []
+    private var needsMessage = false
 
     /// A form.
     ///
@@ -33,11 +34,18 @@ public struct Form<Content: View>: PrimitiveView {
     /// The principals with a permission for the form: `anyone`, `owner`, `user:mary`, `group:ops`.
     ///
     /// By default everybody who can connect may read, write and press. Only the owner of the form
-    /// may reveal secrets and change the definition.
+    /// may reveal secrets, take presses of buttons that answer, and change the definition.
     public func access(_ action: FormAccessAction, _ principals: String...) -> Self {
         var copy = self
         copy.access.removeAll { $0.0 == action.rawValue }
         copy.access.append((action.rawValue, .array(principals.map { .string($0) })))
+        return copy
+    }
+
+    /// Refuses changes and presses of all controls without a message that says why.
+    public func requiresMessage() -> Self {
+        var copy = self
+        copy.needsMessage = true
         return copy
     }
 
@@ -46,6 +54,7 @@ public struct Form<Content: View>: PrimitiveView {
         for (name, text) in [("title", title), ("subtitle", subtitle), ("help", help)] {
             if let text { members.append((name, .string(text))) }
         }
+        if needsMessage { members.append(("message", "required")) }
         if !access.isEmpty { members.append(("access", .object(JSONObject(access)))) }
         form.addForm(members) { $0.add(content, environment) }
     }
@@ -61,6 +70,8 @@ public enum FormAccessAction: String, Hashable, Sendable {
     case press
     /// Reading secrets.
     case reveal
+    /// Taking presses of buttons that answer.
+    case handle
     /// Changing the definition, deleting the form.
     case admin
 }
