@@ -71,6 +71,40 @@ struct ProposalCommandTests {
         #expect(asked.err.contains("traffic 0 → 50"), "\(asked.err)")
     }
 
+    @Test("approve shows what a definition would change")
+    func definition() throws {
+        let made = try bench.run(
+            "form", "apply", "--propose", "-y", "-",
+            input: """
+                form: deploy
+                fields:
+                  - {id: traffic, type: slider, max: 50}
+                  - {id: note, type: text}
+                """)
+        #expect(made.status == 0 && made.out == "deploy/1\n", "\(made.err)")
+        let asked = try bench.run("approve", "deploy/1")
+        #expect(asked.status == 1)
+        for line in ["traffic.max: 100 → 50", "traffic.approval: {", "→ none"] {
+            #expect(asked.err.contains(line), "\(asked.err)")
+        }
+        #expect(!asked.err.contains("note"), "\(asked.err)")
+    }
+
+    @Test("a value that others guard lasts longer by a proposal, which the refusal says")
+    func lasting() throws {
+        try bench.run("set", "traffic=50", "--for", "10m", "--break-glass", "-m", "now")
+        let longer = try bench.run("lease", "traffic", "--for", "2h")
+        #expect(longer.status == 77)
+        let command = "pickerctl propose deploy/traffic=50"
+        #expect(longer.err.hasSuffix(": \(command) --for 2h\n"), "\(longer.err)")
+        let kept = try bench.run("lease", "traffic", "--keep")
+        #expect(kept.status == 77 && kept.err.hasSuffix(": \(command)\n"), "\(kept.err)")
+        let proposed = try bench.run("propose", "deploy/traffic=50", "--for", "2h")
+        #expect(proposed.status == 0, "\(proposed.err)")
+        #expect(try bench.run("proposals").out.contains("traffic 50 → 50 for 2h"))
+        #expect(try bench.run("lease", "traffic", "--for", "5m").status == 0)
+    }
+
     @Test("what nobody guards is changed at once")
     func unguarded() throws {
         let made = try bench.run("propose", "note=x")

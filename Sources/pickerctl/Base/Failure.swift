@@ -186,16 +186,9 @@ extension Failure {
     /// The command that starts a daemon on a socket again with its store. Another state directory
     /// would open another store.
     static func startCommand(_ resolution: SocketResolution) -> String {
-        func word(_ path: String) -> String {
-            let isPlain = path.unicodeScalars.allSatisfy { scalar in
-                scalar.isASCII && scalar.properties.isAlphabetic
-                    || "0123456789/._-".unicodeScalars.contains(scalar)
-            }
-            return isPlain ? path : ValueText.shellQuoted(path)
-        }
-        let command = "pickersyncd --socket \(word(resolution.path))"
+        let command = "pickersyncd --socket \(ValueText.shellWord(resolution.path))"
         guard let state = resolution.stateDirectory else { return command }
-        return command + " --state-directory \(word(state))"
+        return command + " --state-directory \(ValueText.shellWord(state))"
     }
 
     private static func line(_ error: LaunchError, _ resolution: SocketResolution) -> String {

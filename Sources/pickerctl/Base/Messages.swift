@@ -155,15 +155,7 @@ extension Failure {
         let signs = ["+=", "-=", "=", ":="]
         let isSigned = signs.contains { first.hasPrefix($0) }
         let text = value.joined(separator: " ")
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: ".,:/@%+=-_".utf8.contains(byte)
-            }
-        }
-        let written = isPlain ? text : ValueText.shellQuoted(text)
+        let written = ValueText.shellWord(text)
         let sign = isSigned ? "" : "="
         return .usage("no value for \(name); did you mean \(name)\(sign)\(written)?")
     }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import PickerClient
 internal import SyncCore
 
 /// `pickerctl lease`: changes when a value ends.
@@ -7,7 +8,8 @@ struct LeaseCommand: PlainCommand {
         "lease", abstract: "Move the end of a value that ends by itself, keep it, or end it.",
         discussion: """
             pickerctl set FIELD=VALUE --for DURATION makes such a value. Exits 75 if the field has \
-            no lease.
+            no lease. A value that others guard lasts longer only when they agree: propose the \
+            value again, with its new end.
 
             Example: pickerctl lease traffic --for 1h
             """)
@@ -55,9 +57,7 @@ struct LeaseRequest: PlainRequest {
         try session.require("leases")
         let message = try session.message(message)
         let request = StateLease(form: form, field: name.field, action, message: message)
-        let result = try session.call(.stateLease(request)) { json throws(DecodeError) in
-            try SetResult(decoding: json)
-        }
+        let result = try change(request, session)
         if let output { return try output.print(result, session.console) }
         guard session.console.isTerminal, !session.console.isQuiet,
             let state = result.fields[name.field]
@@ -65,6 +65,27 @@ struct LeaseRequest: PlainRequest {
         let end = state.lease?.words ?? "permanent"
         try session.console.safeLine("\(name.field) \(ValueText.short(state)), \(end)")
         try session.console.flush()
+    }
+
+    private func change(_ request: StateLease, _ session: Session) throws(Failure) -> SetResult {
+        let answer: JSON
+        do throws(ClientFailure) {
+            answer = try session.client.call(.stateLease(request))
+        } catch {
+            guard case .refused(let refusal) = error, refusal.kind == .approvalNeeded else {
+                throw Failure(error)
+            }
+            let state = try session.snapshot(request.form, [request.field]).fields[request.field]
+            let value = state.map { ValueText.bare($0.value) } ?? ""
+            let words = ["pickerctl", "propose", "\(request.form)/\(request.field)=\(value)"]
+            let end =
+                ends.duration.map { ["--for", $0] } ?? ends.time.map { ["--until-time", $0] } ?? []
+            let command = (words + end).map(ValueText.shellWord).joined(separator: " ")
+            throw Failure(.noPermission, "\(refusal.message): \(command)")
+        }
+        return try session.decoded(answer) { json throws(DecodeError) in
+            try SetResult(decoding: json)
+        }
     }
 }
 

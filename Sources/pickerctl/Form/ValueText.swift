@@ -54,6 +54,19 @@ enum ValueText {
             + "'"
     }
 
+    /// A word of a shell command: quoted only if it has to be.
+    static func shellWord(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: ".,:/@%+=-_".utf8.contains(byte)
+            }
+        }
+        return isPlain && !text.isEmpty ? text : shellQuoted(text)
+    }
+
     /// The author for people: the login name.
     static func author(_ author: WireAuthor?) -> String { author?.user ?? "the form" }
 }

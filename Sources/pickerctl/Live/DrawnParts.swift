@@ -183,7 +183,7 @@ struct HeaderLook: Equatable {
     var link: FormPresentation.Link
     var others: [LivePeer]
     var conflicts: Int
-    var attention: [String]
+    var attention: [[String]]
 }
 
 /// The inputs of the hints.

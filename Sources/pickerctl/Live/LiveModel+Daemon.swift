@@ -42,7 +42,8 @@ extension LiveModel {
                     HeldEdit(
                         field: field, action: action, context: change.context,
                         isCurrent: isCurrent, typed: typed,
-                        approval: isProposal ? approvalWords(guards) : nil))
+                        approval: isProposal
+                            ? approvalWords(guards.isEmpty ? [index] : guards) : nil))
                 return true
             }
         } catch {
@@ -145,7 +146,10 @@ extension LiveModel {
             say(error.message, isError: true)
         case (.forms, .result(let json)): received(forms: json)
         case (.lease, .result(let json)): _ = take(json)
-        case (.lease(let field), .refused(let error)): refused(field, error)
+        case (.lease(let change), .refused(let error))
+        where error.kind == .approvalNeeded && question == nil:
+            propose(change, &commands)
+        case (.lease(let change), .refused(let error)): refused(change.field, error)
         case (.edit, .result(let json)) where json["proposal"] != nil,
             (.kept, .result(let json)) where json["proposal"] != nil,
             (.vote, .result(let json)):
@@ -256,6 +260,8 @@ extension LiveModel {
             sentPresence = nil
             // The definition may have changed since it was read.
             request(.formGet(form: presentation.form), .definition, &commands)
+            // The revisions may be those of another store.
+            brokenGlass.searched = 0
             askForBrokenGlass(&commands)
         case .resumed(let result):
             presentation.resumed(result)

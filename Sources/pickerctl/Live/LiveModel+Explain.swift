@@ -8,8 +8,6 @@ struct FieldExplanation: Equatable {
     let field: String
     /// `nil` until the daemon has answered.
     var facts: Explanation?
-    /// Whether the field has changed since the daemon was asked.
-    var isStale = false
     var scroll = ScrollState()
 }
 
@@ -23,31 +21,25 @@ extension LiveModel {
 
     private mutating func askForExplanation(of field: String, _ commands: inout [LiveCommand]) {
         let ask = StateExplain(form: presentation.form, field: field)
-        request(.stateExplain(ask), .explanation(field), &commands)
+        self.ask(.stateExplain(ask), .explanation(field), &commands)
     }
 
     mutating func received(
         explanation json: JSON, of field: String, _ commands: inout [LiveCommand]
     ) {
+        let isOutdated = takeOutdated(.explanation(field))
         guard case .explanation(var explanation) = page, explanation.field == field,
             let facts = try? Explanation(decoding: json)
         else { return }
         explanation.facts = facts
-        if explanation.isStale { askForExplanation(of: field, &commands) }
-        explanation.isStale = false
         page = .explanation(explanation)
+        if isOutdated { askForExplanation(of: field, &commands) }
     }
 
-    /// A change may concern the explained field, or what it depends on: the daemon is asked again,
-    /// once at a time.
+    /// A change may concern the explained field, or what it depends on.
     mutating func explanationChanged(_ commands: inout [LiveCommand]) {
-        guard case .explanation(var explanation) = page else { return }
-        if purposes.values.contains(.explanation(explanation.field)) {
-            explanation.isStale = true
-            page = .explanation(explanation)
-        } else {
-            askForExplanation(of: explanation.field, &commands)
-        }
+        guard case .explanation(let explanation) = page else { return }
+        askForExplanation(of: explanation.field, &commands)
     }
 
     mutating func explanationKey(_ event: KeyEvent, _ explanation: FieldExplanation) {

@@ -12,8 +12,6 @@ struct FieldHistory: Equatable {
     var hasMore = false
     /// The end of the series.
     var until = Timestamp(milliseconds: 0)
-    /// Whether the field has changed since the daemon was asked.
-    var isStale = false
     var scroll = ScrollState()
 
     /// The entries that are asked for.
@@ -33,34 +31,47 @@ extension LiveModel {
     private mutating func askForHistory(of field: String, _ commands: inout [LiveCommand]) {
         let ask = StateHistory(
             form: presentation.form, field: field, before: nil, limit: FieldHistory.entriesMax)
-        request(.stateHistory(ask), .history(field), &commands)
+        self.ask(.stateHistory(ask), .history(field), &commands)
     }
 
     mutating func received(
         history json: JSON, of field: String, _ commands: inout [LiveCommand]
     ) {
+        let isOutdated = takeOutdated(.history(field))
         guard case .history(var history) = page, history.field == field,
             let answer = try? HistoryPage(decoding: json)
         else { return }
         history.entries = answer.entries
         history.hasMore = answer.more
         history.until = around.clock()
-        if history.isStale { askForHistory(of: field, &commands) }
-        history.isStale = false
         page = .history(history)
+        if isOutdated { askForHistory(of: field, &commands) }
     }
 
-    /// The field of an open history has changed: it is asked for again, once at a time.
+    /// The field of an open history may have changed.
     mutating func historyChanged(_ changes: [FieldChange], _ commands: inout [LiveCommand]) {
-        guard case .history(var history) = page,
+        guard case .history(let history) = page,
             changes.contains(where: { $0.field == history.field })
         else { return }
-        if purposes.values.contains(.history(history.field)) {
-            history.isStale = true
-            page = .history(history)
-        } else {
-            askForHistory(of: history.field, &commands)
+        askForHistory(of: history.field, &commands)
+    }
+
+    /// Asks for what may change: once at a time, and again after the answer if it has changed
+    /// meanwhile.
+    mutating func ask(
+        _ question: Request, _ purpose: Purpose, _ commands: inout [LiveCommand]
+    ) {
+        guard purposes.values.contains(purpose) else {
+            return request(question, purpose, &commands)
         }
+        if !outdated.contains(purpose) { outdated.append(purpose) }
+    }
+
+    /// Whether what was just answered has changed since it was asked for.
+    mutating func takeOutdated(_ purpose: Purpose) -> Bool {
+        guard let place = outdated.firstIndex(of: purpose) else { return false }
+        outdated.remove(at: place)
+        return true
     }
 
     mutating func historyKey(_ event: KeyEvent, _ history: FieldHistory) {

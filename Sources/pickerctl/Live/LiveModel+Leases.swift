@@ -84,8 +84,21 @@ extension LiveModel {
         }
         let change = StateLease(
             form: presentation.form, field: field, action, message: takeMessage())
-        request(.stateLease(change), .lease(field), &commands)
+        request(.stateLease(change), .lease(change), &commands)
         return true
+    }
+
+    /// A value that others guard lasts longer only when they agree: the value with its new end
+    /// becomes a proposal.
+    mutating func propose(_ change: StateLease, _ commands: inout [LiveCommand]) {
+        guard let index = presentation.index(change.field) else { return }
+        nextLease = nil
+        if case .move(let end) = change.action {
+            nextLease = NextLease(field: change.field, end: end)
+        }
+        nextMessage = change.message ?? nextMessage
+        send(
+            change.field, .value(presentation.shown(index).value), isProposal: true, &commands)
     }
 
     /// `2h30m`, or the next `18:00`.

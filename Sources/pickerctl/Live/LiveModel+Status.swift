@@ -10,6 +10,7 @@ extension LiveModel {
         if let questionWords { return questionWords }
         if let message { return WordsLook(message.text, kind: message.isError ? .error : .note) }
         if let pendingChoice { return pendingChoice }
+        if case .proposals(let selected) = page { return words(ofProposal: selected) }
         guard let index = focusedIndex else { return WordsLook("", kind: .about) }
         let field = presentation.definition.controls[index].id
         if let problem = problems[field] { return words(of: problem, field) }

@@ -52,7 +52,8 @@ extension LiveModel {
         case .enter: answer(asked, &commands)
         case .escape: withdraw(asked)
         default:
-            asked.editor.apply(event)
+            // The question says when the text is full.
+            _ = asked.editor.apply(event)
             question = .typed(asked)
         }
     }
@@ -121,7 +122,8 @@ extension LiveModel {
         switch asked.subject {
         case .message(let edit):
             let what = edit.map { "\(self.text(of: $0)): why?" } ?? "Why?"
-            let readers = edit?.approval ?? "everybody who reads this form sees it"
+            let readers =
+                full(text) ?? edit?.approval ?? "everybody who reads this form sees it"
             return WordsLook(
                 "\(what) \(typed)  (\(readers))",
                 "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
@@ -136,10 +138,17 @@ extension LiveModel {
                 kind: .question)
         case .vote(let vote, let proposal):
             let what = "\(vote.verb) \(words(of: proposal))?"
+            let note = full(text).map { "  (\($0))" } ?? ""
             return WordsLook(
-                "\(what)  Message: \(typed)", "\(what) \(typed)",
+                "\(what)  Message: \(typed)\(note)", "\(what) \(typed)",
                 "\(vote.verb) \(proposal.name)? \(typed)", kind: .question)
         }
+    }
+
+    /// Why a message takes no more characters; `nil` if it does.
+    private func full(_ text: String) -> String? {
+        text.count < Self.messageCharactersMax
+            ? nil : "at most \(Self.messageCharactersMax) characters"
     }
 
     /// What an edit would do: `Traffic → 40 %`.

@@ -129,7 +129,7 @@ struct LiveModel {
         case kept([String])
         case cancelRun
         /// A change of the lease of a field.
-        case lease(String)
+        case lease(StateLease)
         /// An approval, a refusal, or the end of an own proposal.
         case vote
         /// The newest changes, of which some may be without approval.
@@ -254,6 +254,8 @@ struct LiveModel {
     var nextMessage: String?
     /// The newest change without approval.
     var brokenGlass = BrokenGlass()
+    /// Questions to the daemon that are asked again when they are answered.
+    var outdated: [Purpose] = []
     /// The cards of the focused conflict.
     var cards: ConflictCards?
     var ownEdits = OwnEdits()

@@ -49,9 +49,14 @@ extension LiveModel {
                 Target(.command("conflict"), StyledText(text, roles.warning.adding(.bold))))
             space -= DisplayWidth.columns(of: text) + 2
         }
-        for text in attention {
+        for texts in attention {
+            // Who else is there must fit too.
+            let room = space - 10
+            let text = texts.first { DisplayWidth.columns(of: $0) <= room } ?? texts.last ?? ""
             parts.append(
-                Target(.command("proposals"), StyledText(text, roles.warning.adding(.bold))))
+                Target(
+                    .command("proposals"),
+                    StyledText(text, roles.warning.adding(.bold)).truncated()))
             space -= DisplayWidth.columns(of: text) + 2
         }
         let live = StyledText("\(glyphs.check) live", roles.dim)

@@ -50,6 +50,23 @@ struct ProposalsRequest: PlainRequest {
     }
 }
 
+/// What `approve`, `refuse` and `withdraw` take.
+struct VoteOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
+    @Argument(
+        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
+        completion: .custom(Completion.proposals))
+    var proposal: String
+    @OptionGroup var why: MessageOption
+    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
+
+    func request(_ verb: VoteRequest.Verb, isAgreed: Bool = true) -> VoteRequest {
+        VoteRequest(
+            settings: common.settings, verb: verb, isAgreed: isAgreed, message: why.message,
+            output: output, name: proposal)
+    }
+}
+
 /// `pickerctl approve`.
 struct ApproveCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
@@ -60,20 +77,10 @@ struct ApproveCommand: PlainCommand {
 
             Example: pickerctl approve deploy/12
             """)
-    @OptionGroup var common: CommonOptions
-    @Argument(
-        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
-        completion: .custom(Completion.proposals))
-    var proposal: String
+    @OptionGroup var vote: VoteOptions
     @Flag(name: .shortAndLong, help: "Do not ask.") var yes = false
-    @OptionGroup var why: MessageOption
-    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
 
-    var request: VoteRequest {
-        VoteRequest(
-            settings: common.settings, verb: .approve, isAgreed: yes, message: why.message,
-            output: output, name: proposal)
-    }
+    var request: VoteRequest { vote.request(.approve, isAgreed: yes) }
 }
 
 /// `pickerctl refuse`.
@@ -83,19 +90,9 @@ struct RefuseCommand: PlainCommand {
         discussion: """
             Example: pickerctl refuse deploy/12 -m "not during the sale"
             """)
-    @OptionGroup var common: CommonOptions
-    @Argument(
-        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
-        completion: .custom(Completion.proposals))
-    var proposal: String
-    @OptionGroup var why: MessageOption
-    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
+    @OptionGroup var vote: VoteOptions
 
-    var request: VoteRequest {
-        VoteRequest(
-            settings: common.settings, verb: .refuse, isAgreed: true, message: why.message,
-            output: output, name: proposal)
-    }
+    var request: VoteRequest { vote.request(.refuse) }
 }
 
 /// `pickerctl withdraw`.
@@ -105,19 +102,9 @@ struct WithdrawCommand: PlainCommand {
         discussion: """
             Example: pickerctl withdraw deploy/12
             """)
-    @OptionGroup var common: CommonOptions
-    @Argument(
-        help: ArgumentHelp("Its name, such as deploy/12.", valueName: "form/number"),
-        completion: .custom(Completion.proposals))
-    var proposal: String
-    @OptionGroup var why: MessageOption
-    @Option(name: .shortAndLong, help: "Print the proposal: json.") var output: AnswerFormat?
+    @OptionGroup var vote: VoteOptions
 
-    var request: VoteRequest {
-        VoteRequest(
-            settings: common.settings, verb: .withdraw, isAgreed: true, message: why.message,
-            output: output, name: proposal)
-    }
+    var request: VoteRequest { vote.request(.withdraw) }
 }
 
 /// The arguments of `pickerctl approve`, `refuse` and `withdraw`.
@@ -166,8 +153,21 @@ struct VoteRequest: PlainRequest {
         session.console.note(
             "\(proposal.name) of \(proposal.by.user), \(at): \(proposal.changeText)"
                 + proposal.messageText)
+        for line in try definitionLines(proposal, session) { session.console.note("  \(line)") }
         try Console.confirm(
             "approve \(proposal.name)?", isAgreed: false,
             orElse: Failure(.notMet, "\(proposal.name) is not approved"))
     }
+
+    /// What a proposal would change in the definition; nothing for one of values.
+    private func definitionLines(
+        _ proposal: FormProposal, _ session: Session
+    ) throws(Failure) -> [String] {
+        if case .values = proposal.content { return [] }
+        let present = try session.definition(proposal.form).definition
+        return proposal.definitionLines(in: present).brief(Self.linesMax)
+    }
+
+    /// The most lines about a definition.
+    private static let linesMax = 200
 }

@@ -53,9 +53,11 @@ struct LiveProposalTests {
         return .result((try? JSON(parsing: text)) ?? .null)
     }
 
-    private static func page(_ entries: [HistoryPage.Entry]) throws -> RequestOutcome {
+    private static func page(
+        _ entries: [HistoryPage.Entry], more: Bool = false
+    ) throws -> RequestOutcome {
         var writer = JSONWriter()
-        HistoryPage(entries: entries, more: false).encode(into: &writer)
+        HistoryPage(entries: entries, more: more).encode(into: &writer)
         return .result(try JSON(parsing: String(decoding: writer.take(), as: UTF8.self)))
     }
 
@@ -164,6 +166,136 @@ struct LiveProposalTests {
             bench.sent.last?.request
                 == .proposalWithdraw(
                     ProposalVote(form: "deploy", proposal: 14, message: "later")))
+    }
+
+    @Test("a proposed definition is shown with what it changes, and the status line is about it")
+    func definition() throws {
+        var bench = try Self.bench(columns: 100)
+        let new = try JSON(
+            parsing: #"""
+                {"form":"deploy","title":"Deployment","fields":[
+                  {"id":"traffic","type":"slider","label":"Traffic","max":50,
+                   "breakGlass":["user:dave"],
+                   "approval":{"from":["group:oncall"],"when":{"traffic":{"atLeast":20}}}},
+                  {"id":"comment","was":"note","type":"text","label":"Note"},
+                  {"id":"size","type":"picker","options":["s","m"]}]}
+                """#)
+        bench.feed(
+            .client(
+                .proposal(
+                    Self.proposal {
+                        $0.content = .definition(new)
+                        $0.fields = ["go"]
+                    })))
+        bench.pass(milliseconds: 7_000)
+        bench.type("P")
+        let page = bench.screen()
+        for line in [
+            "12  another definition of form deploy", "title: none → Deployment",
+            "traffic.max: 100 → 50", "renamed: note → comment", "added: size", "removed: go",
+            "deploy/12 · 2 approvals of group:oncall are needed",
+        ] {
+            #expect(page.contains(line), "\(line): \(page)")
+        }
+        #expect(!page.contains("traffic.approval") && !page.contains("0 to 100"), "\(page)")
+        bench.press(.escape)
+        #expect(bench.screen().contains("0 to 100"), "\(bench.screen())")
+        var form = LineForm(bench.model, isPerson: true)
+        form.begin()
+        var commands: [LiveCommand] = []
+        form.answer(":proposals", &commands)
+        #expect(form.takeOutput().contains("  traffic.max: 100 → 50"))
+    }
+
+    @Test("options that are proposed: which ones come and go")
+    func options() throws {
+        var bench = try LiveBench(
+            """
+            form: deploy
+            fields:
+              - id: size
+                type: picker
+                label: Size
+                options: [s, {tag: m, label: Medium}, l]
+                approval: {from: [anyone]}
+            """)
+        bench.feed(
+            .client(
+                .proposal(
+                    Self.proposal(by: "ann") {
+                        $0.content = .options(
+                            field: "size", ["xl", ["tag": "m", "label": "Middle"], "l"])
+                        $0.fields = ["size"]
+                    })))
+        bench.type("P")
+        let page = bench.screen()
+        #expect(page.contains("size.options: + xl, - s, ~ m"), "\(page)")
+        #expect(page.contains("a vote of yours does not count"), "\(page)")
+    }
+
+    @Test("a value that others guard lasts longer by a proposal")
+    func longer() throws {
+        var bench = try Self.bench()
+        bench.changed(
+            "traffic", 50,
+            lease: FieldLease(
+                id: "a.1:1", until: Timestamp(milliseconds: 1_700_000_600_000),
+                by: LiveBench.author(LiveBench.me, "ann"), then: 10))
+        bench.focus("traffic")
+        bench.type("L2h")
+        bench.press(.enter)
+        guard case .stateLease? = bench.sent.last?.request else {
+            Issue.record("nothing was sent")
+            return
+        }
+        bench.answer(
+            .refused(
+                WireError(
+                    .approvalNeeded, "traffic: this change needs the approval of others",
+                    form: "deploy", field: "traffic")))
+        let asked = bench.screen()
+        #expect(asked.contains("1 approval of group:oncall is needed"), "\(asked)")
+        bench.type("load test")
+        bench.press(.enter)
+        let set = try #require(sets(bench).last)
+        #expect(set.guarded == .proposed && set.message == "load test")
+        #expect(set.lease == .seconds(7_200) && set.changes.map(\.action) == [.value(50)])
+    }
+
+    @Test("a broken glass behind thousands of other changes is found; an old one is not looked for")
+    func buriedGlass() throws {
+        var bench = try Self.bench(columns: 100)
+        func entry(_ revision: Int64, minutesAgo: Int64, isGlass: Bool = false) -> HistoryPage.Entry
+        {
+            var entry = HistoryPage.Entry(
+                revision: revision,
+                at: Timestamp(milliseconds: 1_700_000_000_000 - minutesAgo * 60_000),
+                by: LiveBench.author(LiveBench.bob, "dave"), kind: "set", changes: [])
+            entry.isBreakGlass = isGlass
+            return entry
+        }
+        func asked() throws -> (Int, Revision?) {
+            let number = try #require(bench.model.purposes.first { $0.value == .brokenGlass }).key
+            let request = bench.sent.last { $0.number == number }?.request
+            guard case .stateHistory(let ask)? = request else { return (number, nil) }
+            return (number, ask.before)
+        }
+        func answer(_ entries: [HistoryPage.Entry]) throws {
+            bench.feed(.answered([try asked().0], try Self.page(entries, more: true)))
+        }
+        try answer((0..<200).map { entry(1_000 - $0, minutesAgo: 1) })
+        #expect(try asked().1 == 801)
+        // A change that comes meanwhile is searched afterwards, down to what was searched.
+        bench.changed("traffic", 30)
+        try answer([entry(800, minutesAgo: 20), entry(799, minutesAgo: 30, isGlass: true)])
+        #expect(bench.screen().contains("glass broken by dave"), "\(bench.screen())")
+        #expect(try asked().1 == nil)
+        try answer([entry(1_001, minutesAgo: 0), entry(1_000, minutesAgo: 1)])
+        #expect(!bench.model.purposes.values.contains(.brokenGlass))
+        // Nothing older than an hour is asked for.
+        bench.changed("traffic", 40)
+        try answer([entry(2_000, minutesAgo: 61)])
+        #expect(!bench.model.purposes.values.contains(.brokenGlass))
     }
 
     @Test("the glass was broken: the header says so for an hour")

@@ -250,6 +250,78 @@ struct LiveScreenTests {
         }
     }
 
+    /// Changes that wait for others: of values, with an end, of the definition, and one of one's
+    /// own; somebody has broken the glass.
+    private func proposals(_ columns: Int, _ lines: Int) throws -> LiveBench {
+        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+        let now = Timestamp("2026-11-21T14:03:00.000Z") ?? Timestamp(milliseconds: 0)
+        bench.model.around.clock = { now }
+        var definition = bench.model.presentation.definition.json
+        definition = try JSON(
+            parsing: definition.encodedText
+                .replacingOccurrences(of: #""max":64"#, with: #""max":128"#)
+                .replacingOccurrences(of: #""within":"30m""#, with: #""within":"1h""#))
+        let contents: [(user: String, message: String?, FormProposal.Content)] = [
+            (
+                "bob", "INC-231: half of the traffic",
+                .values([.init(field: "traffic", .value(50), was: 0)], lease: .seconds(7_200))
+            ),
+            ("bob", nil, .definition(definition)),
+            (
+                "ann", "INC-232",
+                .values(
+                    [
+                        .init(field: "traffic", .value(75), was: 0),
+                        .init(field: "replicas", .value(12), was: 3),
+                    ], lease: nil)
+            ),
+        ]
+        for (number, (user, message, content)) in contents.enumerated() {
+            let proposal = FormProposal(
+                id: Int64(number) + 12, form: "deploy",
+                by: LiveBench.author(user == "bob" ? LiveBench.bob : LiveBench.me, user),
+                at: Timestamp(milliseconds: now.milliseconds - 60_000),
+                until: Timestamp(milliseconds: now.milliseconds + 1_740_000), message: message,
+                content: content, fields: ["traffic"], needs: 1)
+            bench.feed(.client(.proposal(proposal)))
+        }
+        bench.model.brokenGlass.by = "dave"
+        bench.model.brokenGlass.at = Timestamp(milliseconds: now.milliseconds - 600_000)
+        bench.pass(milliseconds: 7_000)
+        bench.focus("traffic")
+        return bench
+    }
+
+    @Test("what waits for approval: beside the control, on its page, and a vote")
+    func approval() throws {
+        try check("proposed", Self.busyLooks, proposals)
+        try check("proposals", Self.busyLooks) { columns, lines in
+            var bench = try proposals(columns, lines)
+            bench.type("P")
+            return bench
+        }
+        try check("approve", Self.busyLooks) { columns, lines in
+            var bench = try proposals(columns, lines)
+            bench.type("P")
+            bench.press(.down)
+            bench.type("a")
+            bench.type("looks good")
+            return bench
+        }
+    }
+
+    @Test("what waits for approval as sentences")
+    func accessibleApproval() throws {
+        var model = try proposals(80, 24).model
+        model.around.environment = Look.ascii.environment
+        var form = LineForm(model, isPerson: true)
+        form.begin()
+        var commands: [LiveCommand] = []
+        for line in [":proposals", ":approve 13 fine", "no"] { form.answer(line, &commands) }
+        let text = form.takeOutput().joined(separator: "\n") + "\n"
+        try compare(text, with: "proposals-accessible.txt", shown: text)
+    }
+
     @Test("a runbook at work as sentences")
     func accessibleRuns() throws {
         let text = sentences(try runbook(80, 24))

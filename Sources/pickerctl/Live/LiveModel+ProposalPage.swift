@@ -1,0 +1,147 @@
+// The page of the changes that wait for approval.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    mutating func openProposals() {
+        guard mode == .form else { return }
+        guard let first = presentation.proposals.first else {
+            return say("no proposal waits for approval")
+        }
+        // The one of the focused control, if there is one.
+        let field = focusedField
+        let ofFocus = presentation.proposals.first { proposal in
+            field.map { proposal.change(of: $0) != nil } ?? false
+        }
+        page = .proposals(selected: (ofFocus ?? first).id)
+    }
+
+    private func place(of selected: Int64?) -> Int {
+        presentation.proposals.firstIndex { $0.id == selected } ?? 0
+    }
+
+    mutating func proposalsKey(_ event: KeyEvent, _ selected: Int64?) {
+        let place = place(of: selected)
+        let last = presentation.proposals.count - 1
+        guard presentation.proposals.indices.contains(place) else { return page = .form }
+        let proposal = presentation.proposals[place]
+        if let vote = vote(of: event, isOwn: isOwn(proposal)) {
+            return askToVote(vote, proposal)
+        }
+        switch around.keys[event] {
+        case .up?: select(max(0, place - 1))
+        case .down?: select(min(last, place + 1))
+        case .first?, .pageUp?: select(0)
+        case .last?, .pageDown?: select(last)
+        case .act?: say(isOwn(proposal) ? "w takes it back" : "a approves, r refuses")
+        default: page = .form
+        }
+    }
+
+    /// Asks before anything is done with a proposal.
+    mutating func askToVote(_ vote: Vote, _ proposal: FormProposal, _ message: String = "") {
+        question = .typed(
+            TypedQuestion(
+                subject: .vote(vote, proposal),
+                editor: TextEditor(message, maxLength: Self.messageCharactersMax)))
+    }
+
+    private func vote(of event: KeyEvent, isOwn: Bool) -> Vote? {
+        switch event {
+        case KeyEvent(.character("a")) where !isOwn: .approve
+        case KeyEvent(.character("r")) where !isOwn: .refuse
+        case KeyEvent(.character("w")) where isOwn: .withdraw
+        default: nil
+        }
+    }
+
+    /// The selected proposal on the status line: who must agree.
+    func words(ofProposal selected: Int64?) -> WordsLook {
+        let place = place(of: selected)
+        guard presentation.proposals.indices.contains(place) else {
+            return WordsLook("no proposal waits for approval", kind: .about)
+        }
+        let proposal = presentation.proposals[place]
+        let who = approvalWords(proposal.fields.compactMap { presentation.index($0) })
+        let votes = isOwn(proposal) ? "a vote of yours does not count" : nil
+        return WordsLook(
+            joined([proposal.name, who] + [votes].compactMap(\.self)),
+            joined([proposal.name, who]), who, kind: .about)
+    }
+
+    private mutating func select(_ place: Int) {
+        page = .proposals(selected: presentation.proposals[place].id)
+    }
+
+    func proposalHints(_ selected: Int64?) -> [(String, String)] {
+        let place = place(of: selected)
+        guard presentation.proposals.indices.contains(place) else { return [("Esc", "back")] }
+        let keys =
+            isOwn(presentation.proposals[place])
+            ? [("w", "withdraw")] : [("a", "approve"), ("r", "refuse")]
+        return keys + [("↑↓", "move"), ("Esc", "back")]
+    }
+
+    /// What the keys do while an answer is typed or proposals are shown, for the cache of hints.
+    var answerHints: [String] {
+        if case .typed(let asked)? = question { return hints(of: asked).map(\.1) }
+        guard case .proposals(let selected) = page else { return [] }
+        return proposalHints(selected).map(\.1)
+    }
+
+    /// Sends a vote.
+    mutating func carryOut(
+        _ vote: Vote, _ proposal: FormProposal, _ message: String?,
+        _ commands: inout [LiveCommand]
+    ) {
+        let params = ProposalVote(form: proposal.form, proposal: proposal.id, message: message)
+        request(vote.request(params), .vote, &commands)
+        if !isOnline { say("the daemon is asked when it is back") }
+    }
+
+    // MARK: Drawing
+
+    func draw(
+        proposals selected: Int64?, into canvas: inout Canvas, in window: Rect,
+        _ environment: StyleEnvironment
+    ) {
+        let place = place(of: selected)
+        let blocks = presentation.proposals.enumerated().map { number, proposal in
+            block(of: proposal, isSelected: number == place, environment)
+        }
+        let heading = StyledText("What waits for approval", environment.roles.heading)
+        let content = Column([heading.truncated()] + blocks.flatMap(\.self))
+        var scroll = ScrollState()
+        let top = 1 + blocks.prefix(place).reduce(0) { $0 + $1.count }
+        let lines = 1 + blocks.reduce(0) { $0 + $1.count }
+        let own = blocks.indices.contains(place) ? blocks[place].count : 1
+        scroll.show(top..<top + own, content: lines, window: window.lines)
+        Viewport(scroll, lines: window.lines, environment: environment, content)
+            .render(into: &canvas, in: window)
+    }
+
+    /// A proposal in lines: the change, who and why, and what is missing.
+    private func block(
+        of proposal: FormProposal, isSelected: Bool, _ environment: StyleEnvironment
+    ) -> [StyledText] {
+        let (roles, glyphs) = (environment.roles, environment.glyphs)
+        let pointer = isSelected ? glyphs.pointer : " "
+        let peer = isOwn(proposal) ? nil : presentation.peer(proposal.by)
+        let votes = proposal.votes.map { $0.by.user }.joined(separator: ", ")
+        var lines = [
+            StyledText("\(pointer) ", roles.accent).appending("\(proposal.id)  ", roles.dim)
+                .appending(words(of: proposal), isSelected ? roles.text.adding(.bold) : roles.text)
+        ]
+        lines += definitionLines(of: proposal).map { StyledText("      \($0)", roles.text) }
+        lines += [
+            StyledText("    ", roles.dim)
+                .appending(peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text)
+                .appending(", \(around.localTime(proposal.at))", roles.dim)
+                .appending(proposal.messageText, roles.text),
+            StyledText("    \(proposal.sentence { around.localTime($0) })", roles.dim)
+                .appending(votes.isEmpty ? "" : "; approved by \(votes)", roles.dim),
+        ]
+        return lines.map { $0.truncated() }
+    }
+}
