@@ -217,6 +217,27 @@ public struct Canvas {
         }
     }
 
+    /// Draws a control again in the place where it was drawn before with the same size, without a
+    /// change outside `window`. `false`, and nothing is changed, if it was not drawn there.
+    public mutating func drawAgain(
+        _ name: String, _ picture: Canvas, at origin: Point, in window: Rect
+    ) -> Bool {
+        let size = picture.buffer.bounds.size
+        let area = Rect(x: origin.x, y: origin.y, columns: size.columns, lines: size.lines)
+        if clip.intersection(window).intersection(area).isEmpty { return true }
+        guard let first = regions.firstIndex(where: { $0.owner == name }) else { return false }
+        let end = regions[first...].firstIndex { $0.owner != name } ?? regions.count
+        if regions[end...].contains(where: { $0.owner == name }) { return false }
+        let later = Array(regions[end...])
+        regions.removeSubrange(first...)
+        let frames = frames
+        clipped(to: window) { Owned(by: name, Picture(picture)).render(into: &$0, in: area) }
+        regions += later
+        // Its frame is where it was.
+        self.frames = frames
+        return true
+    }
+
     /// How many cells at the right end of a line of `rect` are blank.
     func blankTail(ofLine y: Int, in rect: Rect) -> Int {
         let area = rect.intersection(buffer.bounds)

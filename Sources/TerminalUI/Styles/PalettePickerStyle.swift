@@ -113,8 +113,10 @@ public struct PalettePickerStyle: PickerStyle {
         case .automatic where option.tint == nil:
             let pill = Pill(environment, configuration.state)
             return pill.left + StyledText(symbol, pill.inside) + pill.right
-        // A symbol with its own colour keeps it and gets an outline.
-        case .automatic: return between("[", "]", edge)
+        // A symbol with its own colour keeps it, on a ground between the same edges.
+        case .automatic:
+            let pill = Pill(environment, configuration.state)
+            return pill.left + StyledText(symbol, style.on(roles.field.background)) + pill.right
         case .symbolVariant(let variant):
             switch variant {
             case .none: return between(" ", " ", edge)

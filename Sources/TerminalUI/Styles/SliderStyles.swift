@@ -146,7 +146,8 @@ public struct LinearSliderStyle: SliderStyle {
                 .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
             let value = max(
                 LinearSliderStyle.valueColumns, DisplayWidth.columns(of: configuration.valueText))
-            let space = min(environment.inputColumns, width - value - 2) - ends
+            // Its value ends where inputs end, so that what is said at its right has space.
+            let space = min(environment.inputColumns, width) - value - 2 - ends
             let text = state.isMixed ? "\(environment.glyphs.dash) mixed" : configuration.valueText
             let style =
                 state.isDimmed || state.isMixed

@@ -17,6 +17,15 @@ struct DrawnParts {
         var depth: ColorDepth
         var charset: Charset
         var definition: Int
+
+        init(_ size: Size, _ definition: Int, _ environment: StyleEnvironment) {
+            self.size = size
+            self.definition = definition
+            labelColumns = environment.labelColumns
+            theme = environment.theme
+            depth = environment.depth
+            charset = environment.charset
+        }
     }
 
     /// A drawing; a class, so that a dictionary look-up does not copy it.
@@ -30,6 +39,8 @@ struct DrawnParts {
         }
     }
 
+    /// The last frame, if it was the form's.
+    var frame: Canvas?
     private var common: Common?
     private var drawings: [PartLook.Place: Drawn] = [:]
     private var labels: (definition: Int, columns: [Int])?
@@ -38,14 +49,15 @@ struct DrawnParts {
 
     /// Prepares for a frame of this size.
     mutating func begin(size: Size, definition: Int, _ environment: StyleEnvironment) {
-        let wanted = Common(
-            size: size, labelColumns: environment.labelColumns, theme: environment.theme,
-            depth: environment.depth, charset: environment.charset, definition: definition)
-        if common != wanted {
-            drawings = [:]
-            resting = [:]
-        }
-        common = wanted
+        if isFor(size: size, definition: definition, environment) { return }
+        drawings = [:]
+        resting = [:]
+        common = Common(size, definition, environment)
+    }
+
+    /// Whether the cached drawings are for such frames.
+    func isFor(size: Size, definition: Int, _ environment: StyleEnvironment) -> Bool {
+        common == Common(size, definition, environment)
     }
 
     /// The columns of each control's label, measured once for a definition.
@@ -65,6 +77,9 @@ struct DrawnParts {
         resting[control] = (look, lines)
         return lines
     }
+
+    /// Whether a part was drawn with this look last.
+    func isCurrent(_ look: PartLook) -> Bool { drawings[look.place]?.look == look }
 
     /// The drawing of a part with this look; draws it if it is not cached.
     mutating func drawing(

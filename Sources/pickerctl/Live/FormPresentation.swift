@@ -101,10 +101,16 @@ extension FormPresentation {
 
     /// Computes all readings again that depend on these fields.
     private mutating func read(changed fields: [String]) {
-        let changed = fields.compactMap { index($0) }
-        for index in sources.indices
-        where changed.contains(where: { sources[index].contains($0) }) {
+        for index in controls(showing: fields) {
             (readings[index], sources[index]) = reading(index)
+        }
+    }
+
+    /// The controls that show something of these fields.
+    func controls(showing fields: [String]) -> [Int] {
+        let changed = fields.compactMap { index($0) }
+        return sources.indices.filter { index in
+            changed.contains { sources[index].contains($0) }
         }
     }
 

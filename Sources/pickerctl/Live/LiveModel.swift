@@ -274,6 +274,8 @@ struct LiveModel {
     var geometry = LiveGeometry()
     /// The cached parts of the screen.
     var drawn = DrawnParts()
+    /// What differs from the last frame.
+    var stale = StaleParts.everything
 
     init(_ presentation: FormPresentation, _ around: Surroundings, mode: Mode = .form, size: Size) {
         self.presentation = presentation
@@ -298,6 +300,7 @@ struct LiveModel {
 
     /// Handles an event.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
+        let change = rowChange(event, at: now)
         self.now = now
         var commands: [LiveCommand] = []
         switch event {
@@ -313,6 +316,7 @@ struct LiveModel {
         expire(&commands)
         order = keepFocus()
         noteCards()
+        noteStale(change)
         tellPresence(&commands)
         return commands
     }

@@ -5,7 +5,7 @@ internal import TerminalUI
 
 extension LiveModel {
     /// A visible control of this frame. Its look is computed once, as the space needs it too.
-    private struct VisibleControl {
+    struct VisibleControl {
         let index: Int
         let look: ControlLook
     }
@@ -48,7 +48,7 @@ extension LiveModel {
         return sections
     }
 
-    private func drawing(
+    func drawing(
         of row: [VisibleControl], _ environment: StyleEnvironment, columns: Int,
         _ drawn: inout DrawnParts
     ) -> Canvas {
@@ -97,15 +97,15 @@ extension LiveModel {
                 let isOne = row.controls.count == 1
                 column.append(
                     row.canvas, of: isOne ? presentation.definition.controls[row.first].id : nil)
-                if !isOne { append(questionBelow: row, to: &column, environment, &drawn) }
                 append(runsBelow: row.controls, to: &column, environment, &drawn)
+                if !isOne { append(questionBelow: row, to: &column, environment, &drawn) }
             }
             if let footer = section.footer { note(footer) }
         }
         return column
     }
 
-    /// The question of a button is below its row, so that no button moves.
+    /// The question of a button is below its row and their runs, so that neither moves.
     private func append(
         questionBelow row: VisibleRow, to column: inout DrawnColumn,
         _ environment: StyleEnvironment, _ drawn: inout DrawnParts

@@ -19,15 +19,18 @@ extension LiveModel {
         // Moved out, so that changing it does not copy it.
         var drawn = DrawnParts()
         swap(&drawn, &self.drawn)
-        let screen = mode == .form ? screen(&drawn) : prompt()
+        let screen =
+            mode == .form ? screenWithChangedRows(&drawn) ?? screen(&drawn) : prompt()
+        drawn.frame = screen.canvas
         self.drawn = drawn
+        stale = .rows([])
         geometry = screen.geometry
         scroll = screen.scroll
         return screen.canvas
     }
 
     /// The environment for this width: the label column is as wide as the longest label.
-    private func environment(_ drawn: inout DrawnParts) -> StyleEnvironment {
+    func environment(_ drawn: inout DrawnParts) -> StyleEnvironment {
         let columns = drawn.labelColumns(of: presentation.definitions) {
             presentation.definition.controls.map { ControlLabel($0).columns }
         }

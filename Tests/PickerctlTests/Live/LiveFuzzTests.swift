@@ -62,13 +62,7 @@ struct LiveFuzzTests {
             for _ in 0..<80 {
                 step(&bench, &random, fields)
                 let size = bench.model.size
-                let canvas = bench.model.draw()
-                // What was kept of the frame before is what would be drawn again.
-                var fresh = bench.model
-                fresh.drawn = DrawnParts()
-                let whole = fresh.draw()
-                #expect(whole.buffer == canvas.buffer && whole.cursor == canvas.cursor)
-                #expect(whole.regions == canvas.regions)
+                let canvas = checkFrame(&bench)
                 #expect(canvas.buffer.columns == max(0, size.columns))
                 if let cursor = canvas.cursor { #expect(canvas.buffer.bounds.contains(cursor)) }
                 if let activeEdit = bench.model.activeEdit {
@@ -79,6 +73,61 @@ struct LiveFuzzTests {
                 }
             }
         }
+    }
+
+    /// A frame is the same as one that is drawn without what was kept of the frame before.
+    @discardableResult
+    private func checkFrame(_ bench: inout LiveBench) -> Canvas {
+        let canvas = bench.model.draw()
+        var fresh = bench.model
+        fresh.drawn = DrawnParts()
+        let whole = fresh.draw()
+        #expect(whole.buffer == canvas.buffer && whole.cursor == canvas.cursor)
+        #expect(whole.regions == canvas.regions)
+        return canvas
+    }
+
+    @Test(
+        "changes by others are drawn as in a whole frame, whatever is over the form",
+        arguments: ["controls", "deploy", "ice-cream", "income"])
+    func changesByOthers(_ name: String) throws {
+        var random = SplitMix64(seed: SplitMix64.seed(from: "LIVE_SEED"))
+        func pick<T>(_ list: [T]) -> T { list[Int(random.next() % UInt64(list.count))] }
+        let looks =
+            Theme.all.map { StyleEnvironment(theme: $0, depth: .trueColor) } + [
+                StyleEnvironment(theme: .terminal, depth: .none, charset: .ascii)
+            ]
+        let values: [JSON] = [
+            true, false, 0, 3, 40, 100, "", "staging", "production", "vanilla", "apple", .null,
+            "1.2.3", "us-east-1", ["mon"], "2027-01-05", "2027-01-05T10:15", "07:45",
+        ]
+        var rowsOnly = 0
+        for _ in 0..<4 {
+            let (columns, lines) = pick([(80, 24), (100, 30), (40, 10), (96, 86), (60, 17)])
+            var bench = try LiveBench(example: name, columns: columns, lines: lines)
+            bench.model.around.environment = pick(looks)
+            let fields = bench.model.presentation.definition.controls.map(\.id)
+            for _ in 0..<60 {
+                switch random.next() % 24 {
+                case 0: bench.type(pick(["?", ":", "/", "w", "\u{1B}", "q", "\r", "\u{7F}"]))
+                case 1: bench.press(pick([.down, .up, .right, .tab, .pageDown]))
+                case 2: bench.bobIs(at: pick(fields), draft: pick([nil, 5, "x"]))
+                case 3: bench.pass(milliseconds: pick([10, 1900, 2100, 61_000]))
+                case 4: bench.now += 1_000_000 * pick([1, 500, 2000])
+                case 5:
+                    let theirs = Sibling(
+                        value: pick(values), by: LiveBench.author(7, "cara"), at: nil)
+                    bench.changed(pick(fields), pick(values), conflict: [theirs])
+                default:
+                    for _ in 0...random.next() % 3 {
+                        bench.changed(pick(fields), pick(values))
+                    }
+                }
+                if case .rows(let rows) = bench.model.stale, !rows.isEmpty { rowsOnly += 1 }
+                checkFrame(&bench)
+            }
+        }
+        #expect(rowsOnly > 0, "no frame was drawn from changed rows")
     }
 
     @Test("what was pasted is held, kept as a draft, or sent, however the text is left")

@@ -1,0 +1,151 @@
+// The line of keys below the form: those that have an effect now.
+
+internal import SyncCore
+internal import TerminalUI
+
+extension LiveModel {
+    /// The keys that have an effect now. A click on one is the same as the key.
+    func hintLine(_ environment: StyleEnvironment) -> Row {
+        let roles = environment.roles
+        var blocks: [any Block] = []
+        var columns = 1
+        for (key, what) in hints {
+            let text = StyledText(key, roles.text.adding(.bold)).appending(" \(what)", roles.dim)
+            if columns + text.columns > formColumns { break }
+            columns += text.columns + 3
+            blocks.append(Target(.command(key), text.truncated()))
+        }
+        return Row([StyledText(" ")] + [Row(blocks, spacing: 3)], spacing: 0)
+    }
+
+    /// The hints for the keys, the most useful first.
+    private var hints: [(String, String)] {
+        switch page {
+        case .keys: return [("?", "all keys"), ("Esc", "back")]
+        case .help: return [("PgDn PgUp", "scroll"), ("Esc", "back")]
+        case .people: return [("any key", "back")]
+        case .find: return [("Enter", "go there"), ("Esc", "back")]
+        case .palette: return [("Enter", "do it"), ("a-z", "filter"), ("Esc", "back")]
+        case .history, .explanation: return around.plain([("↑↓", "scroll"), ("Esc", "back")])
+        case .forms: return [("Enter", "open"), ("a-z", "filter"), ("Esc", "back")]
+        case .proposals(let selected):
+            if case .typed(let asked)? = question { return hints(of: asked) }
+            return around.plain(proposalHints(selected))
+        case .form: break
+        }
+        switch question {
+        case .reset(let field)?:
+            return [("Enter", isCleared(field) ? "clear" : "reset"), ("Esc", "keep it")]
+        case .cancelRun?: return [("Enter", "cancel it"), ("Esc", "let it run")]
+        case .turn(_, let isUndo)?: return [("Enter", isUndo ? "undo" : "redo"), ("Esc", "back")]
+        case .typed(let asked)?: return hints(of: asked)
+        case .kept?: return around.plain([("←→", "choose"), ("Enter", "do it"), ("Esc", "back")])
+        case nil: break
+        }
+        if case .pick = mode { return pickHints }
+        guard let activeEdit else { return freeHints }
+        switch activeEdit.kind {
+        case .list:
+            let several =
+                focusedIndex.map { presentation.definition.controls[$0].isMultiple } ?? false
+            return [
+                ("Enter", several ? "select" : "choose"), ("a-z", "filter"),
+                ("Esc", several ? "done" : "close"),
+            ]
+        case .text(let editor):
+            let keep = ("Esc", isTypingSecret ? "discard" : "keep as draft")
+            return editor.isMultiline
+                ? [("Tab", "set"), keep, ("Alt-e", "$EDITOR")]
+                : [("Enter", "set"), keep, ("Tab", "set, next")]
+        case .number: return [("Enter", "set"), ("Esc", "cancel")]
+        case .value(_, let setsAt):
+            return setsAt == nil
+                ? [("arrows", "change"), ("Enter", "set"), ("Esc", "cancel")]
+                : [("Enter", "set now"), ("Esc", "cancel")]
+        case .part: return [("0-9", "type"), ("Enter", "set"), ("Esc", "cancel")]
+        case .calendar:
+            return [
+                ("arrows", "day"), ("PgUp/PgDn", "month"), ("Enter", "choose"), ("Esc", "cancel"),
+            ]
+        case .confirm: return [("y", "yes"), ("n", "no"), ("Esc", "back")]
+        }
+    }
+
+    private var pickHints: [(String, String)] {
+        guard let index = focusedIndex else { return [] }
+        let control = presentation.definition.controls[index]
+        let leave = ("Esc", "leave")
+        let sets = if case .pick(_, sets: true) = mode { true } else { false }
+        switch control.kind {
+        case .picker(let picker):
+            if case .list? = activeEdit?.kind {
+                return [("Enter", "choose"), ("a-z", "filter"), leave]
+            }
+            if picker.isMultiple { return [("Space", "select"), ("Enter", "done"), leave] }
+            return [("arrows", "move"), ("Enter", sets ? "set for everybody" : "choose"), leave]
+        case .toggle: return [("Space", "toggle"), ("Enter", "done"), leave]
+        case .text, .secure: return [("Enter", "set"), leave]
+        default: return [("arrows", "change"), ("Enter", "set"), leave]
+        }
+    }
+
+    private var freeHints: [(String, String)] {
+        if let index = focusedIndex, !conflict(index).isEmpty {
+            return around.plain(controlHints + [("↑↓", "move")])
+        }
+        var commands: [(KeyAction, String)] = []
+        if let field = focusedField, drafts[field] != nil { commands.append((.reset, "discard")) }
+        if !conflicted.isEmpty { commands.append((.conflict, "conflict")) }
+        if !ownEdits.done.isEmpty { commands.append((.undo, undoHint)) }
+        commands += [
+            (.find, "find"), (.help, "help"), (.leave, "quit"), (.palette, "commands"),
+        ]
+        if isReady, isAtText { return around.plain(controlHints + [("↑↓", "move")]) }
+        let named = commands.filter { !around.keys.names(of: $0.0).isEmpty }
+            .map { (around.keys.name(of: $0.0), $0.1) }
+        let own = controlHints
+        let move = own.contains { $0.0 == "↑↓" } ? [] : [("↑↓", "move")]
+        return around.plain(own + move + named)
+    }
+
+    /// The keys of the focused control.
+    var controlHints: [(String, String)] {
+        if case .section? = focus { return [("Enter", "unfold")] }
+        guard let index = focusedIndex else { return [] }
+        let control = presentation.definition.controls[index]
+        if !conflict(index).isEmpty {
+            return [("←→", "choose"), ("Enter", "settle for everybody"), ("Esc", "later")]
+        }
+        switch control.kind {
+        case .picker(let picker):
+            switch shape(index) {
+            case .closed: return [("Enter", "open")]
+            case .lines:
+                let pick = picker.isMultiple ? ("Space", "select") : ("Enter", "set")
+                return [("↑↓", "choose"), pick]
+            case .row, .wheel:
+                return picker.isMultiple
+                    ? [("←→", "choose"), ("Space", "select")]
+                    : [("←→", "choose"), ("1-9", "option")]
+            }
+        case .toggle: return [("Space", "toggle")]
+        case .slider: return [("←→", "step"), ("0-9", "type")]
+        case .stepper: return [("←→", "step"), ("0-9", "type")]
+        case .gauge: return control.isReadOnly ? [] : [("←→", "step"), ("0-9", "type")]
+        case .wheels: return [("Enter", "edit"), ("←→", "wheel")]
+        case .date:
+            if style(index) == .graphical { return [("Enter", "choose a day")] }
+            return [("←→", "part"), ("+-", "step"), ("0-9", "type")]
+        case .text, .secure:
+            if isReady { return [("a-z", "type"), ("Enter", "edit"), ("Esc", "commands")] }
+            if case .text(let text) = control.kind, text.isMultiline {
+                return [("Enter", "edit"), ("e", "$EDITOR")]
+            }
+            return [("Enter", "edit")]
+        case .button:
+            let cancel = (around.keys.name(of: .cancelRun), "cancel the run")
+            return [("Enter", "press")] + (isRunning(index) ? [cancel] : [])
+        case .label: return []
+        }
+    }
+}
