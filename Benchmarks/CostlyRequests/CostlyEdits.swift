@@ -36,6 +36,9 @@ let readingCases: [CostlyRequest] = [
         .stateHistory, "all",
         setup: [wideForm, setAll] + Array(repeating: flipAll, count: 40),
         request: { call(.stateHistory, #"{"form":"f","limit":1000}"#) }),
+    CostlyRequest(.historyRedact, "wide", setup: [wideForm, setAllWhy]) {
+        call(.historyRedact, #"{"form":"f","revision":2}"#)
+    },
     CostlyRequest(.stateExplain, "now", setup: [wideForm, setAll]) {
         call(.stateExplain, #"{"form":"f","field":"\#(wideID(7))"}"#)
     },
@@ -52,6 +55,8 @@ private let costlyGlobs =
     } + texts(192) { "\"\(wideID($0))\"" }).joined(separator: ",")
 
 private let setAll = set(texts(wideCount) { #"{"field":"\#(wideID($0))","value":true}"# })
+private let setAllWhy = set(
+    texts(wideCount) { #"{"field":"\#(wideID($0))","value":true}"# }, #","message":"why""#)
 private let flipAll = set(texts(wideCount) { #"{"field":"\#(wideID($0))","toggle":true}"# })
 
 // MARK: - Edits

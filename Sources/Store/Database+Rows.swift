@@ -45,6 +45,17 @@ extension Database {
             let statement = try statement(.appendRevision)
             try statement.bind(row)
             try statement.run()
+        case .redactRevision(let form, let revision, let frame):
+            // With FAST, pages that are freed keep their content (sqlite.org/pragma.html).
+            try execute("PRAGMA secure_delete = ON")
+            for query in [Query.redactRevision, .redactOlder] {
+                let statement = try statement(query)
+                try statement.bind(1, form)
+                try statement.bind(2, Int64(clamping: revision))
+                try statement.bind(3, frame)
+                try statement.run()
+            }
+            try execute("PRAGMA secure_delete = FAST")
         case .pruneRevisions(let form, let through, let before, let kept):
             let through = Int64(clamping: through)
             try keep(kept, of: form, through: through)

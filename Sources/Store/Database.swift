@@ -140,6 +140,14 @@ final class Database {
         walFrames = max(0, Int(inLog) - Int(moved))
     }
 
+    /// Moves the write-ahead log to the file, and empties it (SQLITE_CHECKPOINT_TRUNCATE).
+    func truncateLog() throws(StoreError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+        walFrames = 0
+    }
+
     /// Copies the whole file to another connection's file (sqlite3_backup_init).
     func copy(into other: Database) throws(StoreError) {
         guard let backup = unsafe sqlite3_backup_init(other.handle, "main", handle, "main") else {

@@ -4,7 +4,7 @@ enum Query: Int, CaseIterable {
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteRevisions
     case deleteRevisionsAfter, deleteRevision, deleteOlder, deleteKey
     case putField, removeField, putOngoing, removeOngoing, deleteOngoing
-    case appendRevision, pruneRevisionsThrough, pruneRevisionsBefore
+    case appendRevision, redactRevision, redactOlder, pruneRevisionsThrough, pruneRevisionsBefore
     case keepRevisions, dropUndone, pruneOlder, pruneOlderBefore
     case putKey, pruneKeys, putMeta, putClock
     case allForms, allFields, allOngoing, keysSince
@@ -60,6 +60,9 @@ enum Query: Int, CaseIterable {
             """
             INSERT INTO revision (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
+        case .redactRevision:
+            "UPDATE revision SET frame = ?3 WHERE form = ?1 AND revision = ?2"
+        case .redactOlder: "UPDATE older SET frame = ?3 WHERE form = ?1 AND revision = ?2"
         case .keepRevisions:
             // The window functions visit only rows that are about to be deleted, which are read
             // anyway.

@@ -25,6 +25,7 @@ extension Store {
             isDiskFull = false
             // Below `commit`, clients already know of these edits.
             if !failures.isEmpty, !meta.everyEditDurable { hasLostEdits = true }
+            if steps.contains(where: \.redacts) { hasOldPages = true }
             afterCommit(to: database, pruned: steps.contains(where: \.prunes))
             return failures
         }
@@ -33,6 +34,7 @@ extension Store {
     /// The batch is durable, so no error here may make it fail.
     private func afterCommit(to database: Database, pruned: Bool) {
         do throws(StoreError) {
+            if hasOldPages { try dropOldPages(of: database) }
             if pruned { try countPagesToFree(database) }
             // Normally the shell calls `maintain` before this. If it cannot, the log must still be
             // limited.
@@ -46,7 +48,7 @@ extension Store {
     public var maintenanceDue: Bool {
         exclusively {
             guard case .open(let database) = databaseState else { return false }
-            return database.walFrames >= options.checkpointPages || pagesToFree > 0
+            return database.walFrames >= options.checkpointPages || pagesToFree > 0 || hasOldPages
         }
     }
 
@@ -61,6 +63,7 @@ extension Store {
         try exclusively { () throws(StoreError) in
             let database = try writable()
             do throws(StoreError) {
+                if hasOldPages { try dropOldPages(of: database) }
                 if database.walFrames >= options.checkpointPages { try database.checkpoint() }
                 if pagesToFree > 0 {
                     try database.execute("PRAGMA incremental_vacuum(\(Self.pagesFreedAtOnce))")
@@ -71,6 +74,13 @@ extension Store {
                 throw error
             }
         }
+    }
+
+    /// Removes what a redacted message has left in free pages and in the write-ahead log.
+    private func dropOldPages(of database: Database) throws(StoreError) {
+        try database.execute("PRAGMA incremental_vacuum")
+        try database.truncateLog()
+        hasOldPages = false
     }
 
     private static let pagesFreedAtOnce = 256
@@ -162,6 +172,9 @@ extension Database {
 }
 
 extension StoreOperation {
+    /// Whether no file may keep what the operation replaced.
+    fileprivate var redacts: Bool { if case .redactRevision = self { true } else { false } }
+
     /// Whether the operation leaves free pages.
     fileprivate var prunes: Bool {
         switch self {

@@ -54,6 +54,8 @@ public final class Store: @unchecked Sendable {
     /// A new encryption key, which must be durable before anything that was encrypted with it.
     private var unkeptKey: UnkeptKey?
     var meta: Meta
+    /// Whether pages may still have a message that was redacted.
+    var hasOldPages = false
     /// Free pages that `maintain` returns to the file system.
     var pagesToFree = 0
     /// The copy that is being sent, if any, and the number of the last one.

@@ -72,6 +72,9 @@ public struct ModelStore {
         case .putOngoing(let row): ongoing[row.form, default: [:]][row.name] = row
         case .removeOngoing(let form, let name): ongoing[form]?[name] = nil
         case .appendRevision(let row): revisions[row.form, default: [:]][row.revision] = row
+        case .redactRevision(let form, let revision, let frame):
+            revisions[form]?[revision]?.frame = frame
+            older[form]?[revision]?.frame = frame
         case .pruneRevisions(let form, let through, let before, let kept):
             keep(kept, of: form, through: through)
             revisions[form] = revisions[form]?.filter { $0.key > through && $0.value.at >= before }

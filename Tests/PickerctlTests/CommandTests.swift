@@ -150,6 +150,27 @@ struct CommandTests {
         #expect(try bench.run("history", "-n", "1", "-o", "json").lines.count == 1)
     }
 
+    @Test("a message is overwritten, after a question, and the history says so")
+    func redaction() throws {
+        try bench.run("set", "flavor=vanilla", "-m", "hunter2")
+        let revision = try #require(
+            bench.run("history", "-n", "1").out.split(separator: " ").first.map(String.init))
+        let form = bench.environment["PICKERSYNC_FORM"] ?? "ice-cream"
+        let asked = try bench.launch(["history", form + "/", "--redact", revision]).outcome()
+        #expect(asked.status != 0, "nobody can answer")
+        #expect(try bench.run("history", "-n", "1").out.contains("hunter2"))
+        let done = try bench.run(
+            "history", form + "/", "--redact", revision, "-y", "-m", "a password")
+        #expect(done.out.hasPrefix("\(form): the message of revision \(revision) is redacted"))
+        let lines = try bench.run("history", "-n", "2").lines
+        #expect(
+            lines.first?.hasSuffix("redact: the message of \(revision)  \"a password\"") == true)
+        #expect(lines.last?.hasSuffix("flavor=vanilla (was chocolate)  \"redacted\"") == true)
+        for words in [["-y"], ["-m", "why"], ["--redact", "2", "--limit", "3"]] {
+            #expect(try bench.launch(["history"] + words).outcome().status == 64, "\(words)")
+        }
+    }
+
     @Test("concurrent picks are a conflict until somebody resolves it")
     func conflicts() throws {
         try bench.apply(

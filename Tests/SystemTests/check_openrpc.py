@@ -204,6 +204,11 @@ def life(daemon):
     me.call("state.redo", form="f")
     me.call("state.history", form="f", limit=3)
     me.call("state.history", form="f", field="pick", before=100)
+    told = me.call("state.set", form="f", changes=[{"field": "pick", "value": "b"}],
+                   message="by mistake")
+    me.call("history.redact", form="f", revision=told["revision"], message="a secret")
+    me.call("history.redact", kind="notFound", form="f", revision=1000000)
+    me.call("state.history", form="f", limit=2)
     me.call("state.explain", form="f", field="pick")
     me.call("state.explain", form="f", field="key")
     me.call("state.explain", form="f", field="count", at=2)

@@ -148,6 +148,19 @@ public final class FormSession: Sendable {
         return try decoded(await ask(.stateExplain(request)), Explanation.init(decoding:))
     }
 
+    /// Overwrites the message of a revision, for an admin of the form. The history says who did so.
+    ///
+    /// - Parameter message: why: one line, which everybody who may read the form sees.
+    /// - Returns: the revision that says so.
+    @discardableResult
+    public func redact(
+        messageOf revision: Int64, message: String? = nil
+    ) async throws(FormError) -> Int64 {
+        let request = HistoryRedact(form: name, revision: revision, message: message)
+        return try decoded(await ask(.historyRedact(request)), RedactResult.init(decoding:))
+            .revision
+    }
+
     /// The fields that were set by several people at once, each with the values that they set, in
     /// the order of their ids. Setting a field settles its conflict.
     public var conflicts: [FieldConflict] {

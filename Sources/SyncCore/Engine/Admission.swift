@@ -150,7 +150,8 @@ extension Request {
         switch self {
         case .formApply(let params): params.isDryRun ? .read : .edit
         case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo,
-            .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse, .proposalWithdraw:
+            .historyRedact, .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse,
+            .proposalWithdraw:
             .edit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
             .stateExplain, .stateReveal, .buttonOutcome, .proposalList, .serverStatus,

@@ -164,6 +164,7 @@ extension Engine {
     func committed(_ number: UInt64, _ failures: [FormFailure]) {
         guard var batch = link.take(number) else { return }
         counters.commits += 1
+        link.committed(number)
         let took = now.monotonicNanoseconds &- link.sentAt
         counters.commitNanoseconds &+= took
         scheduler.commitEnded(took: took, waitsForCommits: waitsForCommits)

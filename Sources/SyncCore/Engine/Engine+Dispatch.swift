@@ -133,6 +133,7 @@ extension Engine {
         case .stateUnsubscribe(let form): try unsubscribe(form, call)
         case .stateHistory(let params): try history(params, call)
         case .stateExplain(let params): try explain(params, call)
+        case .historyRedact(let params): try redact(params, call)
         case .stateUndo(let params): try undoOrRedo(.undo, params, call, request)
         case .stateRedo(let params): try undoOrRedo(.redo, params, call, request)
         case .stateReveal(let params): try reveal(params, call)
@@ -332,7 +333,7 @@ extension Engine {
             server: configuration.serverName, replica: replica.description,
             features: [
                 "presence", "undo", "history", "reveal", "backup", "messages", "leases", "runs",
-                "explain", "proposals",
+                "explain", "proposals", "redact",
             ],
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,

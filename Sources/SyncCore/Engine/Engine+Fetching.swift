@@ -26,6 +26,7 @@ extension Engine {
     func fetched(_ id: FetchID, _ answer: StoreAnswer) {
         let (began, requestBegan) = (workBegins(), requestBegins())
         let account = scheduler.fetchEnded(id)
+        let answer = link.redactions.applied(to: answer)
         defer {
             if let account {
                 requestEnded(requestBegan, account)
@@ -66,6 +67,8 @@ extension Engine {
             try continueHistory(search, rows, call)
         case (.explain(let call, let search), .revisions(let rows)):
             try continueExplaining(search, rows, call)
+        case (.redaction(let call, let params), .revisions(let rows)):
+            try continueRedaction(params, rows, call)
         case (.key(let call, let request), .key(let row)): fetchedKey(row, call, request)
         case (.undo(let call, let request, let form), .revisions(let rows)):
             // Each record is parsed as JSON.

@@ -80,6 +80,7 @@ extension HistoryPage.Entry {
                     isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) },
                     run: record.runs.first)
             }, message: told.message)
+        redacts = told.redacts
         switch record.approval {
         case .proposal(let id, let authors):
             proposal = id
@@ -89,23 +90,27 @@ extension HistoryPage.Entry {
         }
     }
 
-    /// The changes in a stored notification, and why they were made.
+    /// The changes in a stored notification, why they were made, and the revision whose message it
+    /// overwrote.
     static func told(
         in frame: [UInt8]
-    ) -> (changes: [FieldChange], message: String?) {
+    ) -> (changes: [FieldChange], message: String?, redacts: Revision?) {
         var decoder = ServerMessageDecoder()
         let text = Array(frame.dropFirst(Frame.headerBytes))
         guard case .notification(let notification)? = try? decoder.decode(text).first else {
-            return ([], nil)
+            return ([], nil, nil)
         }
         switch notification {
-        case .stateChanged(let params): return (params.changes, params.message)
+        case .stateChanged(let params):
+            return (params.changes, params.message, params.redacts)
         case .formChanged(let params):
-            guard case .defined(let content) = params.content else { return ([], params.message) }
-            return (content.changes, params.message)
+            guard case .defined(let content) = params.content else {
+                return ([], params.message, nil)
+            }
+            return (content.changes, params.message, nil)
         case .presenceChanged, .buttonAssigned, .buttonCancelled, .buttonProgress,
             .proposalChanged, .goodbye:
-            return ([], nil)
+            return ([], nil, nil)
         }
     }
 }

@@ -307,23 +307,33 @@ extension Engine {
             // disconnected.
             frame = self.frame(of: outcome, form, message, tellsWas: false)
         }
+        publish(
+            record, frame, touched: outcome.touched,
+            cells: outcome.silent.isEmpty
+                ? outcome.touched : Few(Array(outcome.touched) + outcome.silent), of: form)
+    }
+
+    /// Adds the newest revision of a form to the gathering batch.
+    ///
+    /// - Parameter cells: What the store must write.
+    func publish(
+        _ record: RevisionRecord, _ frame: [UInt8], touched: Few<Int>, cells: Few<Int>,
+        of form: LiveForm
+    ) {
+        let revision = form.working.revision
         let recordBytes = record.bytesEstimate
         if !form.isUndoStored {
             form.undo.append(
-                record, bytes: recordBytes, revision: outcome.revision,
+                record, bytes: recordBytes, revision: revision,
                 depthMax: configuration.limits.undoDepthMax)
         }
         let row = RevisionRow(
-            form: form.key, revision: outcome.revision, at: clocks.steadyMilliseconds(),
+            form: form.key, revision: revision, at: clocks.steadyMilliseconds(),
             frame: frame, record: record, recordBytes: recordBytes)
         publish(
             .revision(
-                form, frame: frame, touched: outcome.touched,
-                definition: form.working.definition),
-            of: form,
-            .cells(
-                outcome.silent.isEmpty
-                    ? outcome.touched : Few(Array(outcome.touched) + outcome.silent)), row)
+                form, frame: frame, touched: touched, definition: form.working.definition),
+            of: form, .cells(cells), row)
     }
 
     /// The notification of a transaction.

@@ -80,7 +80,7 @@ public struct LogEntry: Sendable {
         case connected, disconnected, refused, forbidden
         /// Audit entries: written before the action, which is rejected if the entry cannot be
         /// written.
-        case revealed, applied, options, deleted
+        case revealed, applied, options, deleted, redacted
         /// The same for a change of what is guarded without approval.
         case brokenGlass = "broken-glass"
         /// A connection was closed because it does not read.

@@ -16,6 +16,8 @@ final class RevisionRecord: Sendable {
         case lease
         /// Leases ended.
         case ended
+        /// The message of an earlier revision was overwritten.
+        case redact
         /// A press of a button with `runs` was assigned, or has ended.
         case run
     }

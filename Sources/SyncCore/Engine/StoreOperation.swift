@@ -245,6 +245,9 @@ public enum StoreOperation: Sendable, Hashable {
     case removeOngoing(form: FormKey, name: OngoingName)
     /// Adds a revision.
     case appendRevision(RevisionRow)
+    /// Replaces the notification of a revision, wherever it is kept. No file contains the earlier
+    /// bytes when the batch is durable.
+    case redactRevision(form: FormKey, revision: UInt64, frame: [UInt8])
     /// Deletes revisions of a form up to `through`, except those in `keeping`, and all revisions
     /// older than `before` (milliseconds). The remaining newest revisions are contiguous.
     case pruneRevisions(form: FormKey, through: UInt64, before: Int64, keeping: KeptHistory)
@@ -266,7 +269,8 @@ extension StoreOperation {
         case .putOngoing(let row): row.form
         case .appendRevision(let row): row.form
         case .putHead(let form, _, _), .deleteForm(let form), .removeField(let form, _),
-            .removeOngoing(let form, _), .pruneRevisions(let form, _, _, _):
+            .removeOngoing(let form, _), .pruneRevisions(let form, _, _, _),
+            .redactRevision(let form, _, _):
             form
         case .putKey(_, let form): form
         case .pruneKeys, .putClock: nil

@@ -66,6 +66,8 @@ public struct StateChanged: Hashable, Sendable {
     public var coalescedFrom: Revision?
     /// Why it was changed; `nil` if nobody said, and for merged revisions.
     public var message: String?
+    /// The earlier revision whose message this one overwrote, without a change of values.
+    public var redacts: Revision?
 
     /// A change of values.
     public init(
@@ -86,6 +88,7 @@ public struct StateChanged: Hashable, Sendable {
         changes.encodeMember(into: &writer)
         writer.coalesced(coalescedFrom)
         writer.member("message", message)
+        writer.member("redacts", redacts)
         writer.endObject()
     }
 
@@ -93,8 +96,9 @@ public struct StateChanged: Hashable, Sendable {
     /// with `FieldChange.encode`.
     @inline(__always)
     static func encode(
-        form: String, revision: Revision, message: String?, into writer: inout JSONWriter,
-        context: (inout JSONWriter) -> Void, changes: (inout JSONWriter) -> Void
+        form: String, revision: Revision, message: String?, redacts: Revision? = nil,
+        into writer: inout JSONWriter, context: (inout JSONWriter) -> Void,
+        changes: (inout JSONWriter) -> Void
     ) {
         writer.beginState(of: form, revision, context: context)
         writer.key("changes")
@@ -102,6 +106,7 @@ public struct StateChanged: Hashable, Sendable {
         changes(&writer)
         writer.endArray()
         writer.member("message", message)
+        writer.member("redacts", redacts)
         writer.endObject()
     }
 
@@ -113,6 +118,7 @@ public struct StateChanged: Hashable, Sendable {
             context: try reader.string("context"), changes: try reader.changes(),
             coalescedFrom: reader["coalesced"]?["from"]?.integerValue,
             message: reader["message"]?.stringValue)
+        redacts = reader["redacts"]?.integerValue
     }
 }
 

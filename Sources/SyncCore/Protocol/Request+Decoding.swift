@@ -32,6 +32,7 @@ extension Method {
         case .stateUnsubscribe: "state.unsubscribe"
         case .stateHistory: "state.history"
         case .stateExplain: "state.explain"
+        case .historyRedact: "history.redact"
         case .stateUndo: "state.undo"
         case .stateRedo: "state.redo"
         case .stateReveal: "state.reveal"
@@ -82,6 +83,7 @@ extension Request {
         case .stateUnsubscribe: .stateUnsubscribe(form: try reader.name("form", bounds))
         case .stateHistory: .stateHistory(try StateHistory(&reader, bounds))
         case .stateExplain: .stateExplain(try StateExplain(&reader, bounds))
+        case .historyRedact: .historyRedact(try HistoryRedact(&reader, bounds))
         case .stateUndo: .stateUndo(try StateUndo(&reader, bounds))
         case .stateRedo: .stateRedo(try StateUndo(&reader, bounds))
         case .stateReveal: .stateReveal(try StateReveal(&reader, bounds))
@@ -273,6 +275,14 @@ extension StateSubscribe.Since {
         log = try reader.name("log", bounds)
         revision = try reader.integer("revision", in: 0 ... .max)
         try reader.refuseUnknown()
+    }
+}
+
+extension HistoryRedact {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        revision = try reader.integer("revision", in: 1 ... .max)
+        message = try reader.message(bounds)
     }
 }
 

@@ -19,6 +19,7 @@ extension Request {
         case .stateSubscribe(let params): params.encodeMembers(into: &writer)
         case .stateHistory(let params): params.encodeMembers(into: &writer)
         case .stateExplain(let params): params.encodeMembers(into: &writer)
+        case .historyRedact(let params): params.encodeMembers(into: &writer)
         case .stateUndo(let params), .stateRedo(let params): params.encodeMembers(into: &writer)
         case .stateReveal(let params): params.encodeMembers(into: &writer)
         case .presenceUpdate(let params): params.encodeMembers(into: &writer)
@@ -173,6 +174,14 @@ extension StateSubscribe {
             writer.endObject()
         }
         if presence { writer.member("presence", true) }
+    }
+}
+
+extension HistoryRedact {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("revision", revision)
+        writer.member("message", message)
     }
 }
 

@@ -15,6 +15,7 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case stateUnsubscribe = "state.unsubscribe"
     case stateHistory = "state.history"
     case stateExplain = "state.explain"
+    case historyRedact = "history.redact"
     case stateUndo = "state.undo"
     case stateRedo = "state.redo"
     case stateReveal = "state.reveal"
@@ -51,6 +52,7 @@ public enum Request: Hashable, Sendable {
     case stateUnsubscribe(form: String)
     case stateHistory(StateHistory)
     case stateExplain(StateExplain)
+    case historyRedact(HistoryRedact)
     case stateUndo(StateUndo)
     case stateRedo(StateUndo)
     case stateReveal(StateReveal)
@@ -87,6 +89,7 @@ extension Request {
         case .stateUnsubscribe: .stateUnsubscribe
         case .stateHistory: .stateHistory
         case .stateExplain: .stateExplain
+        case .historyRedact: .historyRedact
         case .stateUndo: .stateUndo
         case .stateRedo: .stateRedo
         case .stateReveal: .stateReveal
@@ -275,6 +278,22 @@ public struct StateHistory: Hashable, Sendable {
         self.field = field
         self.before = before
         self.limit = limit
+    }
+}
+
+/// Params of `history.redact`.
+public struct HistoryRedact: Hashable, Sendable {
+    public var form: String
+    /// The revision whose message is overwritten.
+    public var revision: Revision
+    /// Why it is overwritten: one line, which everybody who may read the form sees.
+    public var message: String?
+
+    /// Overwrites the message of one revision.
+    public init(form: String, revision: Revision, message: String? = nil) {
+        self.form = form
+        self.revision = revision
+        self.message = message
     }
 }
 

@@ -203,6 +203,8 @@ public struct HistoryPage: Hashable, Sendable {
         public var changes: [Change]
         /// Why it was changed; `nil` if nobody said.
         public var message: String?
+        /// The revision whose message was overwritten, in an entry of the kind `redact`.
+        public var redacts: Revision?
         /// The proposal that was applied.
         public var proposal: Int64?
         /// Who approved it.
@@ -303,6 +305,7 @@ extension HistoryPage.Entry {
         }
         writer.endArray()
         writer.member("message", message)
+        writer.member("redacts", redacts)
         writer.member("proposal", proposal)
         if !approvedBy.isEmpty { writer.member("approvedBy", approvedBy) }
         if isBreakGlass { writer.member("breakGlass", true) }
@@ -327,6 +330,7 @@ extension HistoryPage.Entry {
                     field: try change.string("field"), value: change["value"], was: change["was"],
                     isConcurrent: change["concurrent"]?.boolValue ?? false, run: run)
             }, message: reader["message"]?.stringValue)
+        redacts = reader["redacts"]?.integerValue
         proposal = reader["proposal"]?.integerValue
         if reader["approvedBy"] != nil {
             approvedBy = try reader.each("approvedBy") { json, path throws(DecodeError) in
@@ -334,6 +338,34 @@ extension HistoryPage.Entry {
             }
         }
         isBreakGlass = reader["breakGlass"]?.boolValue ?? false
+    }
+}
+
+/// The result of `history.redact`.
+public struct RedactResult: Hashable, Sendable {
+    public var form: String
+    /// The revision that says that the message was overwritten.
+    public var revision: Revision
+
+    /// The result in that revision.
+    public init(form: String, revision: Revision) {
+        self.form = form
+        self.revision = revision
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("form", form)
+        writer.member("revision", revision)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        form = try reader.string("form")
+        revision = try reader.integer("revision")
     }
 }
 

@@ -10,7 +10,8 @@ struct HistoryCommand: PlainCommand {
         "history", abstract: "Who changed what, when; newest first.",
         discussion: """
             A pattern (* and ?) or FORM/ chooses fields or the form. --plot draws the values over \
-            time of numbers, toggles and pickers, from at most 10,000 changes of each.
+            time of numbers, toggles and pickers, from at most 10,000 changes of each. --redact \
+            overwrites the message of one revision, for an admin of the form.
 
             Example: pickerctl history --plot --since 1h traffic
             """)
@@ -34,6 +35,13 @@ struct HistoryCommand: PlainCommand {
     var grep: String?
     @Flag(help: "Draw the values over time.") var plot = false
     @Option(
+        help: ArgumentHelp(
+            "Overwrite the message of this revision, and say so in the history.",
+            valueName: "revision"))
+    var redact: Int64?
+    @OptionGroup var why: MessageOption
+    @Flag(name: .shortAndLong, help: "With --redact: do not ask.") var yes = false
+    @Option(
         name: .shortAndLong,
         help: "text or json (one entry per line); with --plot text, svg or csv.")
     var output = HistoryOutput.text
@@ -48,7 +56,8 @@ struct HistoryCommand: PlainCommand {
     var request: HistoryRequest {
         HistoryRequest(
             settings: common.settings, limit: limit, before: before, since: since, grep: grep,
-            isPlot: plot, output: output, fields: field)
+            isPlot: plot, redact: redact, message: why.message, isAgreed: yes, output: output,
+            fields: field)
     }
 }
 
@@ -98,12 +107,25 @@ struct HistoryRequest: PlainRequest {
     let since: HistorySince?
     let grep: String?
     let isPlot: Bool
+    /// The revision whose message is to be overwritten.
+    let redact: Int64?
+    /// Why it is overwritten.
+    let message: String?
+    /// It is overwritten without a question.
+    let isAgreed: Bool
     let output: HistoryOutput
     let fields: [String]
 
     /// The error for options that exclude each other.
     var misuse: String? {
-        switch (isPlot, output) {
+        if redact == nil, message != nil || isAgreed { return "-m and -y need --redact" }
+        if redact != nil,
+            isPlot || limit != nil || before != nil || since != nil || grep != nil
+                || output != .text
+        {
+            return "--redact overwrites one message; the other options print the history"
+        }
+        return switch (isPlot, output) {
         case (true, .json): "--plot prints text, svg or csv"
         case (false, .svg), (false, .csv): "-o \(output) needs --plot"
         case (true, _) where limit != nil || before != nil || grep != nil:
@@ -125,6 +147,7 @@ struct HistoryRequest: PlainRequest {
             }
             (form, names) = try session.place(of: [whole])
         }
+        if let redact { return try overwrite(redact, of: form, session) }
         if isPlot {
             let all = names.isEmpty ? [FieldName("*")] : names
             return try HistoryPlot(session: session, form: form, since: since, output: output)
@@ -137,6 +160,23 @@ struct HistoryRequest: PlainRequest {
             }
         }
         try list(form, names.map { Glob($0.field) }, session)
+        try session.console.flush()
+    }
+
+    private func overwrite(
+        _ revision: Int64, of form: String, _ session: Session
+    ) throws(Failure) {
+        try Console.confirm(
+            "overwrite the message of revision \(revision) of \(form)? It cannot be read again",
+            isAgreed: isAgreed, orElse: .unchanged("form \(form)"))
+        let request = HistoryRedact(
+            form: form, revision: revision, message: try session.message(message))
+        let result = try session.call(.historyRedact(request)) { json throws(DecodeError) in
+            try RedactResult(decoding: json)
+        }
+        try session.console.line(
+            "\(form): the message of revision \(revision) is redacted (revision "
+                + "\(result.revision))")
         try session.console.flush()
     }
 
@@ -233,6 +273,7 @@ struct HistoryRequest: PlainRequest {
     /// The changes of an entry: the values of a set, the state of a run, the number of fields of an
     /// apply, because an apply of a new form touches all fields.
     static func text(_ entry: HistoryPage.Entry) -> String {
+        if let revision = entry.redacts { return "redact: the message of \(revision)" }
         if entry.changes.isEmpty { return entry.kind }
         let changes = Table.joined(entry.changes.map(text), by: ", ")
         switch entry.kind {
@@ -269,7 +310,9 @@ extension HistoryRequest {
             before: words.number(words.value("--before"), from: .min),
             since: words.since("--since"), grep: words.value("--grep"),
             isPlot: words.flag("--plot"),
-            output: words.choice("--output", "-o") ?? .text, fields: words.names())
+            redact: words.number(words.value("--redact"), from: .min), message: words.message(),
+            isAgreed: words.flag("--yes", "-y"), output: words.choice("--output", "-o") ?? .text,
+            fields: words.names())
         words.require(misuse == nil)
     }
 }

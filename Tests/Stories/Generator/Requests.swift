@@ -17,6 +17,7 @@ struct RequestMaker {
         ("form.setOptions", 24),
         ("state.undo", 40), ("state.redo", 70), ("state.subscribe", 60), ("state.get", 20),
         ("state.unsubscribe", 8), ("state.history", 16), ("state.explain", 24),
+        ("history.redact", 12),
         ("state.reveal", 8), ("presence.update", 24), ("button.handle", 30),
         ("button.progress", 12),
         ("button.finish", 24), ("button.cancel", 24), ("button.outcome", 24), ("form.list", 6),
@@ -29,7 +30,7 @@ struct RequestMaker {
     /// The methods that edit.
     static let edits: Set<String> = [
         "state.set", "state.lease", "form.apply", "form.delete", "form.setOptions", "state.undo",
-        "state.redo", "proposal.approve", "proposal.refuse", "proposal.withdraw",
+        "state.redo", "history.redact", "proposal.approve", "proposal.refuse", "proposal.withdraw",
     ]
 
     /// When leases end.
@@ -66,7 +67,9 @@ struct RequestMaker {
     /// A request of a method by a connection.
     mutating func request(_ method: String, by peer: StoryPeer) -> StoryRequest {
         var request = make(method, by: peer)
-        let mayHaveKey = Self.edits.contains(method) && !method.hasPrefix("proposal.")
+        let mayHaveKey =
+            Self.edits.contains(method) && !method.hasPrefix("proposal.")
+            && method != "history.redact"
         if mayHaveKey, request["dryRun"] == nil, random.chance(25) {
             request["idempotencyKey"] = .string("key\(random.generator.next() % 1_000_000)")
         }
@@ -112,7 +115,8 @@ struct RequestMaker {
         let name = name()
         let form = model.forms.first { $0.name == name }
         var request = StoryRequest(method)
-        if method.hasPrefix("state.") || method == "presence.update" || method == "form.get"
+        if method.hasPrefix("state.") || method == "history.redact" || method == "presence.update"
+            || method == "form.get"
             || method == "form.delete" || method == "form.setOptions"
             || ["button.handle", "button.cancel", "button.outcome"].contains(method)
             || method.hasPrefix("proposal.") && (method != "proposal.list" || random.chance(50))
@@ -146,6 +150,11 @@ struct RequestMaker {
                 request["before"] = .integer(random.below(form.revision + 2))
             }
             request["limit"] = .integer(random.below(6) + 1)
+        case "history.redact":
+            let told = form?.revisions.filter { $0.entry["message"] != nil } ?? []
+            let revision = told.randomElement(using: &random.generator)?.number
+            request["revision"] = .integer(
+                revision ?? random.below((form?.revision ?? 0) + 2) + 1)
         case "state.explain":
             request["field"] = .string(field(form))
             if random.chance(40), let form {

@@ -243,6 +243,7 @@ struct StoryModel {
         case "state.subscribe": return try subscribe(request, peer)
         case "state.unsubscribe": return try unsubscribe(request, peer)
         case "state.history": return try history(request, peer)
+        case "history.redact": return try redact(request, peer)
         case "state.explain": return try explain(request, peer)
         case "state.undo", "state.redo": return try takeBack(request, peer)
         case "state.reveal": return try reveal(request, peer)

@@ -32,6 +32,7 @@ enum StoryRules {
         "state.subscribe": (["form"], ["fields", "since", "presence"]),
         "state.unsubscribe": (["form"], []),
         "state.history": (["form"], ["field", "before", "limit"]),
+        "history.redact": (["form", "revision"], ["message"]),
         "state.explain": (["form", "field"], ["at"]),
         "state.undo": (["form"], ["field", "scope", "idempotencyKey", "message"]),
         "state.redo": (["form"], ["field", "scope", "idempotencyKey", "message"]),

@@ -53,6 +53,8 @@ struct RequestTests {
                 form: "a", fields: ["*"], since: .init(log: "l", revision: 7), presence: true)),
         .stateUnsubscribe(form: "a"), .stateHistory(StateHistory(form: "a")),
         .stateHistory(StateHistory(form: "a", field: "b", before: 9, limit: 50)),
+        .historyRedact(HistoryRedact(form: "a", revision: 7)),
+        .historyRedact(HistoryRedact(form: "a", revision: 7, message: "why")),
         .stateExplain(StateExplain(form: "a", field: "b")),
         .stateExplain(StateExplain(form: "a", field: "b", at: 7)),
         .stateUndo(StateUndo(form: "a")),
@@ -240,6 +242,8 @@ struct RequestTests {
             .invalidParams, "since.x"
         ),
         ("state.history", #"{"form":"a","limit":0}"#, .invalidParams, "limit"),
+        ("history.redact", #"{"form":"a"}"#, .invalidParams, "revision"),
+        ("history.redact", #"{"form":"a","revision":0}"#, .invalidParams, "revision"),
         ("state.explain", #"{"form":"a","field":"b","at":-1}"#, .invalidParams, "at"),
         ("state.explain", #"{"form":"a"}"#, .invalidParams, "field"),
         ("state.undo", #"{"form":"a","scope":"theirs"}"#, .invalidParams, "scope"),

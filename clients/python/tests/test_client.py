@@ -53,6 +53,14 @@ class BlockingTests(WithDaemon):
         with self.assertRaises(pickersync.InvalidParams):
             self.form.press("rollback", message="two\nlines")
 
+    def test_an_admin_overwrites_a_message(self) -> None:
+        done = self.form.commit(Edit().set("replicas", 3), message="hunter2")
+        self.assertEqual(self.form.redact(done.revision, message="a password"), done.revision + 1)
+        newest, older = self.form.history(limit=2)
+        self.assertEqual(
+            (newest.kind, newest.redacts, newest.message), ("redact", done.revision, "a password"))
+        self.assertEqual((older.redacts, older.message), (None, "redacted"))
+
     def test_explanations_name_the_author_and_the_reason(self) -> None:
         self.form.commit(Edit().set("replicas", 3), message="INC-231")
         why = self.form.explain("replicas")

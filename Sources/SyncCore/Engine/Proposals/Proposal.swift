@@ -74,6 +74,9 @@ struct Proposal: Sendable {
     /// Notes how many votes are missing.
     mutating func wait(for needs: Int) { wire.needs = Int64(needs) }
 
+    /// Replaces its message, because that of its revision is overwritten.
+    mutating func redact(to text: String) { wire.message = text }
+
     /// Ends it.
     mutating func end(as state: ProposalState, _ ended: FormProposal.Ended) {
         wire.state = state

@@ -7,7 +7,8 @@ struct Run: Sendable {
     let at: Int64
     /// The same on the steady clock. Earlier presses come first.
     let pressedAt: Int64
-    let message: String?
+    /// Why it was pressed; `nil` once it has ended.
+    var message: String?
     /// The values of the form at the press, as JSON text without secrets; empty once it has ended.
     var values: [UInt8]
     var state = RunState.waiting

@@ -131,6 +131,8 @@ struct RunBoard: Sendable {
         run.since = at
         run.revision = revision
         run.values = []
+        // Only handlers get it.
+        run.message = nil
         run.text = text
         run.status = status
         last = run

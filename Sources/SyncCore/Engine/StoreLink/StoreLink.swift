@@ -51,6 +51,8 @@ struct StoreLink {
     /// The batch that new edits are added to.
     var gathering = OpenBatch(number: 1)
     var keys: KeyIndex
+    /// Below `commit`: notifications that are being overwritten.
+    private(set) var redactions = Redactions()
     /// When a batch was last sent to the store (monotonic nanoseconds).
     private(set) var sentAt: UInt64 = 0
     /// When to search for expired data next (monotonic nanoseconds).
@@ -103,7 +105,13 @@ struct StoreLink {
     }
 
     /// The store was written again.
-    mutating func rebuilt() { state = .idle }
+    mutating func rebuilt() {
+        state = .idle
+        gathering.chores += redactions.failed(next: gathering.number)
+    }
+
+    /// A batch is durable.
+    mutating func committed(_ number: UInt64) { redactions.committed(number) }
 
     /// The store could not be written. Returns whether the log does not have this reason yet: it is
     /// logged once, not at each attempt, because the log may be on the same full disk.
@@ -178,6 +186,16 @@ struct StoreLink {
         return taken
     }
 
+    /// Overwrites the notification of a revision with the gathering batch.
+    ///
+    /// - Parameter isVisible: Readers see it before it is durable.
+    mutating func redact(
+        _ revision: UInt64, of form: FormKey, _ frame: [UInt8], isVisible: Bool
+    ) {
+        gathering.chores.append(.redactRevision(form: form, revision: revision, frame: frame))
+        if isVisible { redactions.add(revision, of: form, frame, batch: gathering.number) }
+    }
+
     /// Adds a response to the batch with this number, if it is not committed yet.
     mutating func wait(for number: UInt64, _ waiter: OpenBatch.Waiter) -> Bool {
         if gathering.number == number {
@@ -201,11 +219,11 @@ struct StoreLink {
                 continue
             }
             for row in changes.revisions[...last].reversed() {
-                guard row.revision > after, body(row) else { return }
+                guard row.revision > after, body(redactions.applied(to: row)) else { return }
             }
         }
         for row in unwritten.reversed() where row.form == form.key && row.revision < before {
-            guard row.revision > after, body(row) else { return }
+            guard row.revision > after, body(redactions.applied(to: row)) else { return }
         }
     }
 

@@ -238,6 +238,15 @@ class AsyncForm:
         """Why a field has its value, now or at the revision `at`."""
         return await self._ask("state.explain", Explanation.read, field=field, at=at)
 
+    async def redact(self, revision: int, *, message: Optional[str] = None) -> int:
+        """Overwrite the message of a revision, as an admin of the form.
+
+        Returns the revision that says so.
+        """
+        return await self._ask(
+            "history.redact", lambda got: int(got["revision"]), revision=revision,
+            message=message)
+
     async def reveal(self, field: str) -> Optional[str]:
         """A secure value, to those who may. The daemon logs who asked."""
         value = await self._ask("state.reveal", lambda got: got["value"], field=field)

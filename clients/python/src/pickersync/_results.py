@@ -360,6 +360,8 @@ class HistoryEntry:
     changes: tuple[PastChange, ...]
     #: Why it was changed; None if nobody said.
     message: Optional[str] = None
+    #: The revision whose message was overwritten, in an entry of the kind redact.
+    redacts: Optional[int] = None
 
     @classmethod
     def read(cls, json: Mapping[str, Any]) -> HistoryEntry:
@@ -371,7 +373,7 @@ class HistoryEntry:
                     member(one, "field", str), one.get("value"), one.get("was"),
                     bool(one.get("concurrent")))
                 for one in objects(json, "changes")),
-            message=optional(json, "message", str))
+            message=optional(json, "message", str), redacts=optional(json, "redacts", int))
 
 
 @dataclass(frozen=True)

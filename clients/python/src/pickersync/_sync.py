@@ -199,6 +199,7 @@ class Form(Face[AsyncForm]):
     resolve = blocking(AsyncForm.resolve)
     history = blocking(AsyncForm.history)
     explain = blocking(AsyncForm.explain)
+    redact = blocking(AsyncForm.redact)
     reveal = blocking(AsyncForm.reveal)
     set_options = blocking(AsyncForm.set_options)
     delete = blocking(AsyncForm.delete)

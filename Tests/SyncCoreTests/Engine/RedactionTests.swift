@@ -1,0 +1,89 @@
+import EngineTestKit
+import SyncCore
+import Testing
+
+/// `history.redact`: a message that should not have been written.
+@Suite struct RedactionTests {
+    private static let note = #"""
+        {"form":"note","fields":[{"id":"text","type":"text"},{"id":"go","type":"button","runs":"queue"}]}
+        """#
+
+    private static let begin = #"""
+        connect root
+        root> form.apply {"definition":@note,"message":"hunter2 is the password"}
+        root< {"result":{"created":true}}
+        connect alice
+        connect eve
+
+        """#
+
+    private func play(
+        _ table: String, host: EngineHost? = nil, location: SourceLocation = #_sourceLocation
+    ) throws {
+        var conversation = try Conversation(["note": Self.note], host: host)
+        try conversation.play(table, location: location)
+    }
+
+    @Test(
+        "the message is overwritten in history and for who resumes, and a revision says who did so",
+        arguments: [Durability.commit, .interval, .memory])
+    func overwritten(durability: Durability) throws {
+        let host = try EngineHost(durability: durability)
+        try play(
+            Self.begin + #"""
+                alice> state.subscribe {"form":"note"}
+                alice< {"result":{"revision":1}}
+                root> state.set {"form":"note","changes":[{"field":"text","value":"a"}],"message":"hunter2"}
+                root< {"result":{"revision":2}}
+                alice< {"method":"state.changed","params":{"revision":2,"message":"hunter2"}}
+                root> history.redact {"form":"note","revision":2,"message":"a password"}
+                root< {"result":{"form":"note","revision":3}}
+                alice< {"method":"state.changed","params":{"revision":3,"changes":[],"redacts":2,"message":"a password"}}
+                root> history.redact {"form":"note","revision":1}
+                root< {"result":{"revision":4}}
+                alice< {"method":"state.changed","params":{"revision":4,"redacts":1,"!message":0}}
+                alice> state.history {"form":"note"}
+                alice< {"result":{"entries":[{"revision":4,"kind":"redact","redacts":1,"by":{"user":"root"},"changes":[]},{"revision":3,"redacts":2,"message":"a password"},{"revision":2,"kind":"set","message":"redacted","changes":[{"field":"text","value":"a"}],"!redacts":0},{"revision":1,"kind":"apply","message":"redacted"}]}}
+                alice> state.explain {"form":"note","field":"text"}
+                alice< {"result":{"change":{"revision":2,"message":"redacted"}}}
+                """#, host: host)
+        let events = host.auditLog.entries.compactMap { entry in
+            entry.fields.first { $0.name == .event }?.value
+        }
+        #expect(events == ["applied", "redacted", "redacted"])
+    }
+
+    @Test("only an admin redacts, and only a message that is there")
+    func refused() throws {
+        try play(
+            Self.begin + #"""
+                root> state.set {"form":"note","changes":[{"field":"text","value":"a"}]}
+                root< {"result":{"revision":2}}
+                alice> history.redact {"form":"note","revision":1}
+                alice< {"error":{"data":{"kind":"forbidden"}}}
+                root> history.redact {"form":"note","revision":2}
+                root< {"error":{"message":"revision 2 of note has no message","data":{"kind":"notFound"}}}
+                root> history.redact {"form":"note","revision":3}
+                root< {"error":{"message":"the history of note does not have revision 3; see pickerctl history note/","data":{"kind":"notFound"}}}
+                root> history.redact {"form":"nothing","revision":3}
+                root< {"error":{"data":{"kind":"notFound"}}}
+                root> state.get {"form":"note"}
+                root< {"result":{"revision":2}}
+                """#)
+    }
+
+    @Test("undo, and what is set next, do not notice it")
+    func undo() throws {
+        try play(
+            Self.begin + #"""
+                root> state.set {"form":"note","changes":[{"field":"text","value":"a"}],"message":"x"}
+                root< {"result":{"revision":2}}
+                root> history.redact {"form":"note","revision":2}
+                root< {"result":{"revision":3}}
+                root> state.undo {"form":"note"}
+                root< {"result":{"revision":4,"fields":{"text":{"value":""}}}}
+                root> state.redo {"form":"note"}
+                root< {"result":{"revision":5,"fields":{"text":{"value":"a"}}}}
+                """#)
+    }
+}
