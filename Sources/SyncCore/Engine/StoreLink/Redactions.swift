@@ -1,5 +1,5 @@
-/// Notifications that are being overwritten. Below `commit`, a redaction is answered before it is in
-/// the store, and reads must not show the earlier text meanwhile.
+/// Notifications that are being overwritten. Below `commit`, a redaction is answered before it is
+/// in the store, and reads must not show the earlier text meanwhile.
 ///
 ///     redact ──▶ pending ──committed──▶ (none)
 ///                  │  ▲
