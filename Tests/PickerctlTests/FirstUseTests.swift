@@ -325,7 +325,8 @@ struct FirstUseTests {
         "what ArgumentParser says is said in our words",
         arguments: [
             ("get --fom x", "no option --fom; did you mean --form?"),
-            ("get --zzzzzzzz", "no option --zzzzzzzz"), ("get -Z", "no option -Z"),
+            ("get --zzzzzzzz", "no option --zzzzzzzz"),
+            ("history --json", "no option --json; see pickerctl history"), ("get -Z", "no option -Z"),
             ("get -o xml", #""xml" is not a value of -o; choose text, json, yaml, env or table"#),
             ("dump -o xml", #""xml" is not a value of -o; choose yaml or json"#),
             ("get --form", "--form has no value; write --form FORM"),

@@ -95,6 +95,13 @@ public struct AccessRule: Hashable, Sendable {
     public func permits(_ peer: Peer, owner: UInt32) -> Bool {
         principals.contains { $0.includes(peer, owner: owner) }
     }
+
+    /// Who may approve a change, for a message: `group:oncall, bob`, at most 8; `others` if anybody
+    /// but its author may.
+    public var approvers: String {
+        principals.contains(.anyone)
+            ? "others" : principals.prefix(8).map(\.description).joined(separator: ", ")
+    }
 }
 
 /// The place of an access rule: a control's own rule, or the form's if `control` is `nil`.

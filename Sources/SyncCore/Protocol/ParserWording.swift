@@ -20,7 +20,10 @@ public enum ParserWording {
         _ line: String, _ more: ArraySlice<String>, _ kinds: [String: String]
     ) -> String? {
         if let name = text(line, after: "Unknown option '", before: "'") {
-            let near = text(line, after: "Did you mean '", before: "'?")
+            // The parser compares with the hyphens, so that short names are near to many.
+            let near = text(line, after: "Did you mean '", before: "'?").flatMap { near in
+                Similar.names(to: bare(name), among: [bare(near)]).isEmpty ? nil : near
+            }
             return "no option \(name)" + (near.map { "; did you mean \($0)?" } ?? "")
         }
         if let option = text(line, after: "Missing value for '", before: "'") {
@@ -90,6 +93,11 @@ public enum ParserWording {
             }
         }
         return result.hasSuffix(" ...") ? result.dropLast(4) + "…" : result
+    }
+
+    /// An option without its hyphens.
+    private static func bare(_ option: String) -> String {
+        String(option.drop { $0 == "-" })
     }
 
     /// The text after `start` and before the next `end`, or all of the rest.

@@ -221,6 +221,7 @@ struct ExplanationText {
             return "only \(who) may change \(name)"
         case .approval:
             let count = refusal.count ?? 1
+            let who = refusal.only.contains(Principal.anyone.description) ? "others" : who
             return "\(count) \(count == 1 ? "approval" : "approvals") of \(who) "
                 + "\(count == 1 ? "is" : "are") needed for \(name); use pickerctl propose"
         case .locked: return "\(name) is locked; an admin of the form may set it"

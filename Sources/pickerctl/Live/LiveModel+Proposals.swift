@@ -65,8 +65,7 @@ extension LiveModel {
         let rules = guards.compactMap { presentation.definition.controls[$0].approval }
         let parts = rules.map { rule in
             let count = Self.count(rule.count, "approval")
-            let who = rule.from.principals.prefix(4).map(\.description).joined(separator: ", ")
-            return "\(count) of \(who)"
+            return "\(count) of \(rule.from.approvers)"
         }
         if parts.isEmpty { return "others must agree" }
         let isOne = rules.count == 1 && rules[0].count == 1

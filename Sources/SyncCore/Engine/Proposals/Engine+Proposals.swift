@@ -23,11 +23,10 @@ extension Engine {
         let definition = form.working.definition
         let ids = guards.map { definition.controls[$0].id }
         let rules = guards.compactMap { definition.controls[$0].approval }
-        let who = rules.first?.from.principals.prefix(8).map(\.description) ?? []
         var error = WireError(
             .approvalNeeded,
             ("\(ids.prefix(8).joined(separator: ", ")): this change needs the approval of "
-                + "\(who.joined(separator: ", ")); \(instead)").escapedForDisplay(),
+                + "\(rules.first?.from.approvers ?? ""); \(instead)").escapedForDisplay(),
             form: form.name, field: ids.first)
         error.approval = zip(ids, rules).prefix(Self.guardsNamedMax).map { id, rule in
             NeededApproval(
