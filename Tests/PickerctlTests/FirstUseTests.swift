@@ -325,8 +325,7 @@ struct FirstUseTests {
         "what ArgumentParser says is said in our words",
         arguments: [
             ("get --fom x", "no option --fom; did you mean --form?"),
-            ("get --zzzzzzzz", "no option --zzzzzzzz"),
-            ("history --json", "no option --json; see pickerctl history"), ("get -Z", "no option -Z"),
+            ("get --zzzzzzzz", "no option --zzzzzzzz"), ("get -Z", "no option -Z"),
             ("get -o xml", #""xml" is not a value of -o; choose text, json, yaml, env or table"#),
             ("dump -o xml", #""xml" is not a value of -o; choose yaml or json"#),
             ("get --form", "--form has no value; write --form FORM"),
@@ -351,6 +350,16 @@ struct FirstUseTests {
             #expect(text.hasPrefix(words), "\(line): \(text)")
             #expect(!text.contains("'"), "\(line): \(text)")
         }
+    }
+
+    @Test("options whose hyphens alone make them similar are not suggested")
+    func hyphensAreNotSimilar() {
+        #expect(
+            ParserWording.line("Error: Unknown option '--json'. Did you mean '--plot'?")
+                == "no option --json")
+        #expect(
+            ParserWording.line("Error: Unknown option '--fom'. Did you mean '--form'?")
+                == "no option --fom; did you mean --form?")
     }
 
     // MARK: Reports

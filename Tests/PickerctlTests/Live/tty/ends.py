@@ -158,7 +158,11 @@ def colours():
             t.press("PageDown", "Enter", "PageDown", "PageDown", "Enter")
             other.press("Down", "PageDown")
             other.end()
-            t.press("Esc", "q", "q")
+            # Esc and q in one read would be Alt+q.
+            t.sees("Esc ")
+            t.press("Esc")
+            t.until("the form alone", lambda: "Esc " not in t.text())
+            t.press("q", "q")
             t.ends(0)
             return bytes(t.raw), [
                 int(code or 0) for codes in SGR.findall(bytes(t.raw)) for code in codes.split(b";")]
