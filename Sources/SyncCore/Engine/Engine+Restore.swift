@@ -3,13 +3,6 @@
 extension Engine {
     /// Creates the forms of an image.
     func restore(_ image: StoreImage, newLogs: Bool) throws(EngineStartError) {
-        // A form that was accepted once is kept, even if the limits are smaller now.
-        var limits = FormLimits()
-        limits.frameBytesMax = .max
-        limits.fieldsMax = .max
-        limits.optionsMax = .max
-        limits.principalsMax = .max
-        limits.principalBytesMax = .max
         var fields: [FormKey: [FieldRow]] = [:]
         for row in image.fields { fields[row.form, default: []].append(row) }
         let ongoing = Dictionary(grouping: image.ongoing, by: \.form)
@@ -17,7 +10,7 @@ extension Engine {
             registry.noteProposalNumber(row)
         }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
-            let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [], limits)
+            let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [])
             form.isUndoStored = true
             insert(form)
             restoreHolders(of: form)
@@ -31,13 +24,13 @@ extension Engine {
     }
 
     private func restored(
-        _ row: FormRow, _ fields: [FieldRow], _ ongoing: [OngoingRow], _ limits: FormLimits
+        _ row: FormRow, _ fields: [FieldRow], _ ongoing: [OngoingRow]
     ) throws(EngineStartError) -> LiveForm {
         let name = row.name.escapedForDisplay()
         let state: FormState
         do {
             let definition = try FormDefinition.parse(
-                JSON(stored: row.definition), limits: limits, compile: workspace.compile)
+                JSON(stored: row.definition), limits: .accepted, compile: workspace.compile)
             state = FormState(definition, applied: try JSON(stored: row.applied))
             state.context = try CausalContext(decoding: row.context)
         } catch { throw EngineStartError("form \(name) cannot be read: \(error)") }

@@ -200,11 +200,31 @@ public struct FormLimits: Hashable, Sendable {
     public var patternBytesMax = 4 << 20
     /// Bytes of the proposals of a form that wait, which are in one answer beside the values.
     public var proposalBytesMax = 256 << 10
+    /// Pairs of controls of which one derives from the other. Without this limit, memory and time
+    /// would be quadratic in the size of the definition.
+    public var edgesMax = 50_000
+    /// Conditions and compared values of a form, those inside others included: the time of one
+    /// request.
+    public var conditionPartsMax = 10_000
     /// Levels of conditions inside conditions.
     public var conditionDepthMax = 16
 
     /// The default limits.
     public init() {}
+
+    /// The limits of a definition that a daemon has accepted, perhaps with other limits or in an
+    /// earlier version. Memory remains bounded, whatever a daemon sends.
+    public static let accepted = {
+        var limits = FormLimits()
+        limits.frameBytesMax = .max
+        limits.fieldsMax = .max
+        limits.optionsMax = .max
+        limits.principalsMax = .max
+        limits.principalBytesMax = .max
+        limits.edgesMax = 100_000
+        limits.conditionPartsMax = .max
+        return limits
+    }()
 
     /// The limits of a daemon.
     public init(_ limits: Limits) {

@@ -18,8 +18,8 @@ extension FormParser {
         var roots: [[Int]?] = Array(repeating: nil, count: fields.count)
         var total = 0
         for index in fields.indices {
-            Self.resolveRoots(of: index, links, &roots, &total)
-            if total > Self.edgesMax {
+            resolveRoots(of: index, links, &roots, &total)
+            if total > limits.edgesMax {
                 issue(
                     Place(), "too many controls derive from each other", expected: "fewer sources")
                 return
@@ -153,7 +153,7 @@ extension FormParser {
     // MARK: Roots
 
     /// The controls that store a control's value, ascending. There are no cycles.
-    private static func resolveRoots(
+    private func resolveRoots(
         of start: Int, _ links: [Link], _ roots: inout [[Int]?], _ total: inout Int
     ) {
         var stack = [start]
@@ -170,7 +170,7 @@ extension FormParser {
             let found = others.flatMap { roots[$0] ?? [] }.sortedDistinct()
             roots[index] = others.isEmpty ? [index] : found
             total += found.count
-            if total > Self.edgesMax { return }
+            if total > limits.edgesMax { return }
             stack.removeLast()
         }
     }

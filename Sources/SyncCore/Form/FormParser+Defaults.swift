@@ -4,7 +4,7 @@ extension FormParser {
     /// The definition, with defaults checked against their domains.
     mutating func finished(_ parts: inout FormDefinition.Parts) -> FormDefinition? {
         let graph = DependencyGraph(
-            controls: parts.controls, sections: parts.sections, edgesMax: Self.edgesMax)
+            controls: parts.controls, sections: parts.sections, edgesMax: limits.edgesMax)
         guard let graph else {
             issue(Place(), "too many controls derive from each other", expected: "fewer references")
             return nil

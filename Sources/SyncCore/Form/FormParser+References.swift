@@ -174,13 +174,13 @@ extension FormParser {
 
     /// Counts parts of conditions. Beyond the limit there is one issue, and nothing more is read.
     private mutating func mayAddConditionParts(_ count: Int, at place: Place) -> Bool {
-        let isWithin = conditionParts <= Self.conditionPartsMax
+        let isWithin = conditionParts <= limits.conditionPartsMax
         conditionParts += count
-        if conditionParts <= Self.conditionPartsMax { return true }
+        if conditionParts <= limits.conditionPartsMax { return true }
         if isWithin {
             issue(
-                place, "the form has more than \(Self.conditionPartsMax) conditions",
-                expected: "at most \(Self.conditionPartsMax), each compared value counted")
+                place, "the form has more than \(limits.conditionPartsMax) conditions",
+                expected: "at most \(limits.conditionPartsMax), each compared value counted")
         }
         return false
     }

@@ -69,15 +69,9 @@ struct FormParser {
     /// The most issues with a suggestion. A search for similar names takes time, which a hostile
     /// form must not cause.
     static let suggestionsMax = 8
-    /// The most pairs of controls of which one derives from the other. Without this limit, memory
-    /// and time would be quadratic in the size of the definition.
-    static let edgesMax = 50_000
     /// The most options that are looked up in the options of another control, for `binds` and
     /// `sources`. One control with many options may be bound many times.
     static let comparisonsMax = 500_000
-    /// The most conditions and compared values of a form, those inside others included: the time of
-    /// one request.
-    static let conditionPartsMax = 10_000
 
     let limits: FormLimits
     /// A definition that was valid before.

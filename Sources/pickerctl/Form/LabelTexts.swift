@@ -12,7 +12,7 @@ struct LabelTexts {
     init?(_ json: JSON) {
         guard
             let definition = try? FormDefinition.parse(
-                json, limits: FormLimits(), compile: RegularExpression.compiler)
+                json, limits: .accepted, compile: RegularExpression.compiler)
         else { return nil }
         self.definition = definition
     }
