@@ -67,9 +67,12 @@ extension Engine {
                 by: call.connection.author(replica: replica)),
             Answer.frame("state.changed") { writer in
                 StateChanged.encode(
-                    form: form.name, revision: revision, context: state.shownContext,
-                    message: params.message, redacts: params.revision, into: &writer
-                ) { _ in }
+                    form: form.name, revision: revision, message: params.message,
+                    redacts: params.revision, into: &writer
+                ) {
+                    $0.token(state.shownContext)
+                } changes: { _ in
+                }
             }, touched: Few(), cells: Few(), of: form)
         let result = RedactResult(form: form.name, revision: revision)
         answerEdit(call, of: form) { result.encode(into: &$0) }
