@@ -162,7 +162,7 @@ extension FormParser {
                 stack.removeLast()
                 continue
             }
-            let others = others(links[index])
+            let others = Self.others(links[index])
             if others.contains(where: { roots[$0] == nil }) {
                 stack += others.lazy.filter { roots[$0] == nil }
                 continue
