@@ -105,7 +105,7 @@ struct OpenedStore {
         let now = Moment(
             wallMilliseconds: Loop.wallMilliseconds,
             monotonicNanoseconds: Loop.hrtimeNanoseconds,
-            bootMilliseconds: Loop.bootMilliseconds)
+            bootMilliseconds: Loop.bootMilliseconds, boot: Loop.boot)
         let image: StoreImage
         do throws(StoreError) {
             // Revisions are read from the store on demand, so the start time does not depend on the

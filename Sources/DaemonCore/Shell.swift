@@ -137,7 +137,7 @@ final class Shell {
         let read = Moment(
             wallMilliseconds: Loop.wallMilliseconds,
             monotonicNanoseconds: Loop.hrtimeNanoseconds,
-            bootMilliseconds: Loop.bootMilliseconds)
+            bootMilliseconds: Loop.bootMilliseconds, boot: Loop.boot)
         moment = read
         return read
     }

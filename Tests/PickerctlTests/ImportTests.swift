@@ -171,7 +171,7 @@ struct ImportTests {
             let path = try bench.file("huge.gschema.xml", "<schemalist>\(content)</schemalist>")
             return try bench.launch(["form", "import", "--gsettings", path]).outcome()
         }
-        let values = (0..<20_000).map { "<value nick='v\($0)' value='\($0)'/>" }.joined()
+        let values = (0..<10_000).map { "<value nick='v\($0)' value='\($0)'/>" }.joined()
         let keys = (0..<9).map { "<key name='k\($0)' enum='e'><default>'v1'</default></key>" }
         let enums = try made(
             "<enum id='e'>\(values)</enum><schema id='x' path='/x/'>\(keys.joined())</schema>")

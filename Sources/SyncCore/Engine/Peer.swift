@@ -8,11 +8,15 @@ public struct Moment: Sendable, Hashable {
     /// Boot clock: milliseconds since an arbitrary start, including suspended time. For data that
     /// is kept for hours.
     public var bootMilliseconds: Int64
+    /// The start of the machine that the boot clock counts from; 0 if it is not known.
+    public var boot: UInt64
 
     /// A time on these clocks. Without a boot clock, the monotonic clock is used.
     public init(
-        wallMilliseconds: Int64, monotonicNanoseconds: UInt64, bootMilliseconds: Int64? = nil
+        wallMilliseconds: Int64, monotonicNanoseconds: UInt64, bootMilliseconds: Int64? = nil,
+        boot: UInt64 = 0
     ) {
+        self.boot = boot
         self.wallMilliseconds = wallMilliseconds
         self.monotonicNanoseconds = monotonicNanoseconds
         self.bootMilliseconds =

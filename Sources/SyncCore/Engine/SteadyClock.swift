@@ -9,6 +9,8 @@ public struct SteadyClock: Sendable {
     /// milliseconds. Clock discipline slews less than this in hours (adjtimex(2): 500 ppm).
     static let leapMilliseconds: Int64 = 10_000
     private static let offsetBytes = 8
+    /// The offset, and the last reading: wall clock, boot clock, and which start of the machine.
+    private static let readingBytes = 32
 
     private var last: Moment
     /// Milliseconds to be added to the wall clock.
@@ -20,10 +22,15 @@ public struct SteadyClock: Sendable {
     ///   - kept: the store's clock bytes. Without valid bytes the wall clock is trusted.
     ///   - notBefore: a time (milliseconds) that has certainly been reached.
     public init(at now: Moment, kept: [UInt8], notBefore: Int64 = .min) {
-        last = now
-        offset = Self.parts(of: kept).offset
-        let reached = now.wallMilliseconds.addingReportingOverflow(offset)
-        if reached.overflow { offset = 0 }
+        let parts = Self.parts(of: kept)
+        (last, offset) = (now, parts.offset)
+        if let read = parts.read, read.boot == now.boot,
+            read.bootMilliseconds <= now.bootMilliseconds
+        {
+            last = read
+            advance(to: now)
+        }
+        if now.wallMilliseconds.addingReportingOverflow(offset).overflow { offset = 0 }
         if milliseconds < notBefore { offset = notBefore &- now.wallMilliseconds }
     }
 
@@ -39,21 +46,44 @@ public struct SteadyClock: Sendable {
         last = now
     }
 
-    /// The store's clock bytes: the greatest timestamp, and the offset if the wall clock has leapt.
+    /// The store's clock bytes: the greatest timestamp; the last reading, if the boot clock has a
+    /// number, and the offset. Otherwise the offset alone, if the wall clock has leapt.
     package func kept(with stamp: HybridTimestamp) -> [UInt8] {
-        guard offset != 0 else { return stamp.encoded }
-        return stamp.encoded + withUnsafeBytes(of: offset.bigEndian) { [UInt8]($0) }
+        var bytes = stamp.encoded
+        func append(_ number: UInt64) {
+            withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
+        }
+        guard last.boot != 0 || offset != 0 else { return bytes }
+        append(UInt64(bitPattern: offset))
+        guard last.boot != 0 else { return bytes }
+        append(UInt64(bitPattern: last.wallMilliseconds))
+        append(UInt64(bitPattern: last.bootMilliseconds))
+        append(last.boot)
+        return bytes
     }
 
     /// The timestamp in the store's clock bytes; the zero timestamp without valid bytes.
     package static func stamp(in kept: [UInt8]) -> HybridTimestamp { parts(of: kept).stamp }
 
-    private static func parts(of kept: [UInt8]) -> (stamp: HybridTimestamp, offset: Int64) {
-        if let stamp = try? HybridTimestamp(decoding: kept) { return (stamp, 0) }
-        guard kept.count > offsetBytes,
-            let stamp = try? HybridTimestamp(decoding: Array(kept.dropLast(offsetBytes)))
-        else { return (HybridTimestamp(milliseconds: 0), 0) }
-        let bits = kept.suffix(offsetBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return (stamp, Int64(bitPattern: bits))
+    private static func parts(
+        of kept: [UInt8]
+    ) -> (stamp: HybridTimestamp, offset: Int64, read: Moment?) {
+        for count in [0, offsetBytes, readingBytes] where kept.count > count {
+            guard let stamp = try? HybridTimestamp(decoding: Array(kept.dropLast(count))) else {
+                continue
+            }
+            let numbers = stride(from: kept.count - count, to: kept.count, by: 8).map { place in
+                kept[place..<place + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            }
+            let signed = numbers.map { Int64(bitPattern: $0) }
+            guard count == readingBytes, numbers[3] != 0 else {
+                return (stamp, signed.first ?? 0, nil)
+            }
+            let read = Moment(
+                wallMilliseconds: signed[1], monotonicNanoseconds: 0, bootMilliseconds: signed[2],
+                boot: numbers[3])
+            return (stamp, signed[0], read)
+        }
+        return (HybridTimestamp(milliseconds: 0), 0, nil)
     }
 }

@@ -4,8 +4,9 @@ import Testing
 
 @Suite("The clock of what is kept by age")
 struct SteadyClockTests {
-    private func moment(wall: Int64, boot: Int64) -> Moment {
-        Moment(wallMilliseconds: wall, monotonicNanoseconds: 0, bootMilliseconds: boot)
+    private func moment(wall: Int64, boot: Int64, of start: UInt64 = 0) -> Moment {
+        Moment(
+            wallMilliseconds: wall, monotonicNanoseconds: 0, bootMilliseconds: boot, boot: start)
     }
 
     @Test(
@@ -33,6 +34,28 @@ struct SteadyClockTests {
         #expect(SteadyClock.stamp(in: kept) == stamp)
         let next = SteadyClock(at: moment(wall: 5_060_000, boot: 0), kept: kept)
         #expect(next.milliseconds == 1_061_000)
+    }
+
+    @Test("a leap that no batch has seen is noticed after a restart, unless the machine restarted")
+    func leapsBeforeARestart() {
+        let stamp = HybridTimestamp(milliseconds: 7_000_000, logical: 3)
+        let clock = SteadyClock(at: moment(wall: 1_000_000, boot: 500, of: 7), kept: [])
+        let kept = clock.kept(with: stamp)
+        #expect(SteadyClock.stamp(in: kept) == stamp)
+        let leapt = moment(wall: 90_000_000, boot: 60_500, of: 7)
+        let next = SteadyClock(at: leapt, kept: kept)
+        #expect(next.milliseconds == 1_060_000)
+        #expect(SteadyClock(at: leapt, kept: next.kept(with: stamp)).milliseconds == 1_060_000)
+        // A correction of seconds is followed.
+        let corrected = moment(wall: 1_065_000, boot: 60_500, of: 7)
+        #expect(SteadyClock(at: corrected, kept: kept).milliseconds == 1_065_000)
+        // Of another start of the machine, only the wall clock is known.
+        for other in [
+            moment(wall: 90_000_000, boot: 60_500, of: 8), moment(wall: 90_000_000, boot: 60_500),
+            moment(wall: 90_000_000, boot: 400, of: 7),
+        ] {
+            #expect(SteadyClock(at: other, kept: kept).milliseconds == 90_000_000)
+        }
     }
 
     @Test("what had been reached is not gone back behind, whatever the bytes say")
