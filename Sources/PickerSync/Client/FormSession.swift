@@ -150,7 +150,9 @@ public final class FormSession: Sendable {
 
     /// Overwrites the message of a revision, for an admin of the form. The history says who did so.
     ///
-    /// - Parameter message: why: one line, which everybody who may read the form sees.
+    /// - Parameters:
+    ///   - revision: the revision that has the message.
+    ///   - message: why: one line, which everybody who may read the form sees.
     /// - Returns: the revision that says so.
     @discardableResult
     public func redact(
