@@ -212,8 +212,18 @@ public struct FormLimits: Hashable, Sendable {
     /// The default limits.
     public init() {}
 
-    /// The limits of a definition that a daemon has accepted, perhaps with other limits or in an
-    /// earlier version. Memory remains bounded, whatever a daemon sends.
+    /// The limits of a definition that another program sends, perhaps a daemon of an earlier
+    /// version. Time and memory remain bounded, whatever it sends.
+    public static let received = {
+        var limits = FormLimits()
+        limits.optionsMax = 50_000
+        limits.edgesMax = 100_000
+        limits.conditionPartsMax = .max
+        return limits
+    }()
+
+    /// The limits of a definition in the store: what was accepted once is kept, even if the limits
+    /// are smaller now.
     public static let accepted = {
         var limits = FormLimits()
         limits.frameBytesMax = .max

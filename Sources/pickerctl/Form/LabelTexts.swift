@@ -12,7 +12,7 @@ struct LabelTexts {
     init?(_ json: JSON) {
         guard
             let definition = try? FormDefinition.parse(
-                json, limits: .accepted, compile: RegularExpression.compiler)
+                json, limits: .received, compile: RegularExpression.compiler)
         else { return nil }
         self.definition = definition
     }

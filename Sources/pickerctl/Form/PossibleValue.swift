@@ -41,7 +41,7 @@ struct PossibleValue {
     private func admitted(_ value: JSON, _ text: String) throws(Failure) -> JSON {
         guard
             let definition = try? FormDefinition.parse(
-                form.json, limits: .accepted, compile: RegularExpression.compiler),
+                form.json, limits: .received, compile: RegularExpression.compiler),
             let index = definition.index(of: field.id)
         else { return value }
         let stored: JSON

@@ -341,7 +341,7 @@ extension LiveModel {
     mutating func define(_ json: JSON) {
         guard json != presentation.definition.json else { return }
         let parsed = try? FormDefinition.parse(
-            json, limits: .accepted, compile: around.compile)
+            json, limits: .received, compile: around.compile)
         guard let definition = parsed else {
             return say("the form changed to one that this pickerctl cannot show", isError: true)
         }

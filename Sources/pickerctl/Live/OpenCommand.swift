@@ -125,7 +125,7 @@ enum LiveStart {
     static func parse(_ json: JSON) throws(Failure) -> FormDefinition {
         do throws(FormIssues) {
             return try FormDefinition.parse(
-                json, limits: .accepted, compile: RegularExpression.compiler)
+                json, limits: .received, compile: RegularExpression.compiler)
         } catch {
             throw Failure(
                 .unavailable, "the daemon's form cannot be shown; is it of this version?")
