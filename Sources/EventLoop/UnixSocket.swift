@@ -120,7 +120,7 @@ public enum UnixSocket {
         guard number >= 0 else { throw SystemError(errno: errno, operation: "open", path: path) }
         let file = OwnedDescriptor(adopting: number)
         var status = stat()
-        guard fstat(file.rawValue, &status) == 0 else {
+        guard unsafe fstat(file.rawValue, &status) == 0 else {
             throw SystemError(errno: errno, operation: "fstat", path: path)
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {

@@ -26,7 +26,7 @@ internal import Synchronization
     ///
     /// Call it only before another thread exists: setenv(3).
     public static func limitThreads(to count: Int) {
-        setenv("UV_THREADPOOL_SIZE", "\(count)", 0)
+        unsafe setenv("UV_THREADPOOL_SIZE", "\(count)", 0)
     }
 
     private enum Phase { case queued, cancelled, ended }
