@@ -27,4 +27,8 @@ public struct LockFile: ~Copyable, Sendable {
     }
 
     private init(descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+
+    // A child between fork and exec has a duplicate of the descriptor, with which the lock would
+    // remain after close(2) alone.
+    deinit { flock(descriptor.rawValue, LOCK_UN) }
 }

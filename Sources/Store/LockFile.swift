@@ -87,8 +87,17 @@ final class LockFile {
     /// Releases the lock.
     func release() {
         guard descriptor >= 0 else { return }
-        close(descriptor)
+        Self.unlock(descriptor)
         descriptor = -1
+    }
+
+    /// Unlocks and closes a descriptor.
+    ///
+    /// A child between fork and exec has a duplicate of it, with which the lock would remain after
+    /// close(2) alone (flock(2)).
+    static func unlock(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     /// Writes our pid and the run, if any.

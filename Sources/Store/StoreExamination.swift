@@ -47,7 +47,7 @@ extension Store {
     public static func examine(directory: String) throws(StoreError) -> StoreExamination? {
         let files = StoreFiles(at: try POSIX.resolve(directory))
         let locked = unsafe Glibc.open(files.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        defer { if locked >= 0 { Glibc.close(locked) } }
+        defer { if locked >= 0 { LockFile.unlock(locked) } }
         if locked >= 0, flock(locked, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw .locked(file: files.lock, pid: LockFile.holder(of: files.lock))
         }

@@ -24,6 +24,24 @@ struct RunMarkTests {
         return run.opening
     }
 
+    @Test("the lock goes with its store, though a duplicate of its descriptor is open")
+    func duplicateOfTheLock() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open().store
+        let held = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            .compactMap { Int32($0) }
+            .filter { descriptor in
+                let link = "/proc/self/fd/\(descriptor)"
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+                return target == scratch.path + "/lock"
+            }
+        let duplicates = held.map { dup($0) }
+        defer { for duplicate in duplicates { close(duplicate) } }
+        #expect(duplicates.count == 1)
+        try store.close()
+        try scratch.open().store.close()
+    }
+
     @Test(
         "kills between the database's mark and the lock file's, however many in a row",
         arguments: [false, true])
