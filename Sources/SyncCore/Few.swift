@@ -3,9 +3,11 @@
 /// A list with its first element stored inline, so that a list of one allocates nothing. Nearly
 /// every edit names, writes and notifies one field.
 struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
-    /// `nil` if the list is empty; `others` is empty then.
+    /// `nil` if the list is empty; `others` is `nil` then.
     private var head: Element?
-    private var others: [Element] = []
+    /// The elements after the first one; `nil` instead of an empty array, which would be retained
+    /// and released with each copy of the list.
+    private var others: [Element]?
 
     /// The empty list.
     init() {}
@@ -26,7 +28,7 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
 
     var startIndex: Int { 0 }
 
-    @inline(__always) var endIndex: Int { head == nil ? 0 : 1 + others.count }
+    @inline(__always) var endIndex: Int { head == nil ? 0 : 1 + (others?.count ?? 0) }
 
     @inline(__always) var isEmpty: Bool { head == nil }
 
@@ -36,39 +38,43 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
     // inlined, or the coroutine allocates its frame.
     subscript(index: Int) -> Element {
         @inline(__always) _read {
-            if index > 0 { yield others[index - 1] } else { yield head! }
+            if index > 0 { yield others![index - 1] } else { yield head! }
         }
         @inline(__always) _modify {
-            if index > 0 { yield &others[index - 1] } else { yield &head! }
+            if index > 0 { yield &others![index - 1] } else { yield &head! }
         }
     }
 
     /// A copy of the element at an index, without the coroutine of the subscript.
     @inline(__always) func element(_ place: Int) -> Element {
-        place > 0 ? others[place - 1] : head!
+        place > 0 ? others![place - 1] : head!
     }
 
     /// Replaces the element at an index, without the coroutine of the subscript.
     @inline(__always) mutating func replace(_ place: Int, by element: consuming Element) {
-        if place > 0 { others[place - 1] = element } else { head = element }
+        if place > 0 { others![place - 1] = element } else { head = element }
     }
 
     /// Adds an element after all others.
     mutating func append(_ element: Element) {
-        if head == nil { head = element } else { others.append(element) }
+        if head == nil {
+            head = element
+        } else if others == nil {
+            others = [element]
+        } else {
+            others!.append(element)
+        }
     }
 
     /// Removes the last element.
     mutating func popLast() -> Element? {
-        if let last = others.popLast() { return last }
-        defer { head = nil }
-        return head
+        defer { if others == nil { head = nil } else if others!.isEmpty { others = nil } }
+        return others?.popLast() ?? head
     }
 
     /// Removes the elements that satisfy a condition.
     mutating func removeAll(where isGone: (Element) -> Bool) {
-        others.removeAll(where: isGone)
-        if let first = head, isGone(first) { head = others.isEmpty ? nil : others.removeFirst() }
+        self = Few(filter { !isGone($0) })
     }
 
     /// The results of `transform` for each element.
@@ -87,7 +93,7 @@ extension Few: Sendable where Element: Sendable {}
 
 extension Few where Element: Comparable {
     /// The elements, ascending and each once.
-    func sortedDistinct() -> Few { others.isEmpty ? self : Few(Array(self).sortedDistinct()) }
+    func sortedDistinct() -> Few { others == nil ? self : Few(Array(self).sortedDistinct()) }
 }
 
 /// A set of indexes with the first one stored inline, because most sets have one.

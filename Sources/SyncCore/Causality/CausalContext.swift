@@ -14,18 +14,25 @@ public struct CausalContext: Hashable, Sendable {
     /// All writes up to these counters.
     public private(set) var vector: VersionVector
     /// Single writes above the vector, sorted, with gaps.
-    public private(set) var loose: [Dot]
+    public private(set) var loose: [Dot] {
+        get { looseDots ?? [] }
+        _modify {
+            var dots = looseDots ?? []
+            looseDots = nil
+            defer { looseDots = dots.isEmpty ? nil : dots }
+            yield &dots
+        }
+    }
+    /// `nil` instead of an empty array, because nearly every context has none, and a copy would
+    /// retain the array.
+    private var looseDots: [Dot]?
 
     /// The empty context.
-    public init() {
-        vector = VersionVector()
-        loose = []
-    }
+    public init() { vector = VersionVector() }
 
     /// The context of `vector` and the dots of `loose`, in any order.
     public init(_ vector: VersionVector, loose: some Sequence<Dot> = EmptyCollection()) {
         self.vector = vector
-        self.loose = []
         for dot in loose { insert(dot) }
     }
 
@@ -35,12 +42,15 @@ public struct CausalContext: Hashable, Sendable {
     }
 
     /// Whether the context is empty.
-    public var isEmpty: Bool { vector.isEmpty && loose.isEmpty }
+    public var isEmpty: Bool { vector.isEmpty && !hasLoose }
+
+    /// Whether there are loose dots.
+    var hasLoose: Bool { looseDots != nil }
 
     /// Whether the context contains the write `dot`.
     public func contains(_ dot: Dot) -> Bool {
         if vector.contains(dot) { return true }
-        if loose.isEmpty { return false }
+        if !hasLoose { return false }
         let index = position(of: dot)
         return index < loose.count && loose[index] == dot
     }
@@ -58,7 +68,7 @@ public struct CausalContext: Hashable, Sendable {
     /// If a peer knows a higher counter of our own id than we do, this store has lost writes and
     /// needs a new epoch.
     public func highestCounter(of replica: ReplicaID) -> UInt64 {
-        if loose.isEmpty { return vector[replica] }
+        if !hasLoose { return vector[replica] }
         let last = position(of: Dot(replica, .max))
         if last < loose.count, loose[last].replica == replica { return loose[last].counter }
         if last > 0, loose[last - 1].replica == replica { return loose[last - 1].counter }
@@ -80,9 +90,9 @@ public struct CausalContext: Hashable, Sendable {
         if dot.counter - 1 == known {
             vector.raise(dot.replica, to: dot.counter)
             fold(dot.replica)
-        } else if loose.isEmpty {
+        } else if !hasLoose {
             // The token of each answer is one such dot, and this is faster than an insertion.
-            loose = [dot]
+            looseDots = [dot]
         } else {
             let index = position(of: dot)
             if index == loose.count || loose[index] != dot { loose.insert(dot, at: index) }
@@ -96,7 +106,7 @@ public struct CausalContext: Hashable, Sendable {
             vector.raise(entry.replica, to: entry.counter)
             fold(entry.replica)
         }
-        for dot in other.loose { insert(dot) }
+        for dot in other.looseDots ?? [] { insert(dot) }
     }
 
     /// The union of both contexts.
@@ -133,7 +143,7 @@ public struct CausalContext: Hashable, Sendable {
 
     /// Folds the loose dots of `replica` that are next to its entry, and removes those below it.
     private mutating func fold(_ replica: ReplicaID) {
-        if loose.isEmpty { return }
+        if !hasLoose { return }
         let start = position(of: Dot(replica, 0))
         var end = start
         var counter = vector[replica]

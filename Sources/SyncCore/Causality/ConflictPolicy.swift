@@ -70,12 +70,6 @@ public enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The dot of the current sibling, without a copy of it.
-    @inline(__always)
-    func currentDot<S: Concurrent>(_ siblings: [S]) -> Dot? {
-        siblings.count == 1 ? siblings[0].dot : current(siblings)?.dot
-    }
-
     /// The siblings in `conflict` of `state.get`, greatest rank first: all except the current one
     /// under `ask`, none under other policies.
     public func listed<S: Concurrent>(_ siblings: [S]) -> [S] {

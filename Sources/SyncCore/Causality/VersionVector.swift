@@ -80,31 +80,36 @@ extension VersionVector {
     public struct Entries: RandomAccessCollection, Hashable, Sendable {
         /// The first entry. If its counter is 0, the list is empty.
         fileprivate var head = Entry(ReplicaID(id: 0, epoch: 0), 0)
-        private var others: [Entry] = []
+        /// `nil` instead of an empty array, which each copy would retain.
+        private var others: [Entry]?
 
         public var startIndex: Int { 0 }
 
-        public var endIndex: Int { head.counter == 0 ? 0 : 1 + others.count }
+        public var endIndex: Int { head.counter == 0 ? 0 : 1 + (others?.count ?? 0) }
 
         public fileprivate(set) subscript(index: Int) -> Entry {
             get {
                 precondition(index < endIndex, "there are no more entries")
-                return index == 0 ? head : others[index - 1]
+                return index == 0 ? head : others![index - 1]
             }
             set {
-                if index == 0 { head = newValue } else { others[index - 1] = newValue }
+                if index == 0 { head = newValue } else { others![index - 1] = newValue }
             }
         }
 
         fileprivate mutating func insert(_ entry: Entry, at index: Int) {
             if head.counter == 0 {
                 head = entry
-            } else if index == 0 {
-                others.insert(head, at: 0)
+                return
+            }
+            var rest = others ?? []
+            if index == 0 {
+                rest.insert(head, at: 0)
                 head = entry
             } else {
-                others.insert(entry, at: index - 1)
+                rest.insert(entry, at: index - 1)
             }
+            others = rest
         }
     }
 }

@@ -18,11 +18,7 @@ final class Cell {
     var shown: ShownValue?
     /// The members of the Field as JSON text: a cache, so that a change is encoded once for all
     /// readers. Only for short texts.
-    var text: [UInt8]?
-
-    /// The longest text that is cached, in bytes: enough for most fields, and long texts are not in
-    /// memory twice.
-    static let textBytesMax = 512
+    var text: FieldText?
 
     /// A cell that `revision` changed; 0 if nobody has changed the control.
     init(
@@ -76,6 +72,14 @@ struct CellContent {
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
         store = kind.map { FieldStore($0) }
         value = defaultValue
+    }
+
+    /// A control after a write, before `resolve`: another store, the rest as in `before`.
+    init(_ store: FieldStore, after before: CellContent) {
+        self.store = store
+        value = .null
+        silentWrites = before.silentWrites
+        leases = before.leases
     }
 
     /// A control with what was kept of it.

@@ -113,6 +113,14 @@ extension Engine {
     func publish(
         _ event: OpenBatch.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?
     ) {
+        gather(extent, of: form, row)
+        if configuration.durability == .commit { return link.gathering.events.append(event) }
+        form.commitAtOnce(extent)
+        makeVisible(event)
+    }
+
+    /// Adds a transaction to the gathering batch.
+    func gather(_ extent: Extent, of form: LiveForm, _ row: RevisionRow?) {
         let limits = configuration.limits
         var dropped: (through: UInt64, bytes: Int)?
         link.gathering.withChanges(form) { changes in
@@ -144,12 +152,6 @@ extension Engine {
             if isPiece { boundHistory(of: form) }
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
-        if configuration.durability == .commit {
-            link.gathering.events.append(event)
-            return
-        }
-        form.commitAtOnce(extent)
-        makeVisible(event)
     }
 
     /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
@@ -243,7 +245,7 @@ extension Engine {
         }
     }
 
-    private func append(_ frame: [UInt8], _ touched: FieldNumbers?, to form: LiveForm) {
+    func append(_ frame: [UInt8], _ touched: FieldNumbers?, to form: LiveForm) {
         form.changeLog.append(
             frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax,
             retained: registry.retained)
@@ -262,7 +264,7 @@ extension Engine {
 
 extension LiveForm {
     /// Publishes the changes at once.
-    fileprivate func commitAtOnce(_ extent: Engine.Extent) {
+    func commitAtOnce(_ extent: Engine.Extent) {
         let (working, committed) = (working, committed)
         switch extent {
         case .cells(let cells):

@@ -60,14 +60,15 @@ extension HistoryPage.Entry {
     /// The entry of a stored revision; `nil` if it does not touch `field` or cannot be parsed.
     fileprivate init?(_ row: RevisionRow, field: String?) {
         guard let record = RevisionRecord(row.record) else { return nil }
-        if let field, !record.touchesAll,
-            !record.touched.contains(where: { $0.isSameBytes(as: field) })
+        let details = record.details
+        if let field, !details.touchesAll,
+            !details.touched.contains(where: { $0.isSameBytes(as: field) })
         {
             return nil
         }
         let told = Self.told(in: row.frame)
         let changes = told.changes.filter { change in
-            !record.derived.contains { $0.isSameBytes(as: change.field) }
+            !details.derived.contains { $0.isSameBytes(as: change.field) }
                 && (field.map { $0.isSameBytes(as: change.field) } ?? true)
         }
         if field != nil, changes.isEmpty { return nil }
@@ -77,11 +78,11 @@ extension HistoryPage.Entry {
             changes: changes.map { change in
                 HistoryPage.Change(
                     field: change.field, value: change.state.value, was: change.was,
-                    isConcurrent: record.concurrent.contains { $0.isSameBytes(as: change.field) },
-                    run: record.runs.first)
+                    isConcurrent: details.concurrent.contains { $0.isSameBytes(as: change.field) },
+                    run: details.run)
             }, message: told.message)
         redacts = told.redacts
-        switch record.approval {
+        switch details.approval {
         case .proposal(let id, let authors):
             proposal = id
             approvedBy = authors

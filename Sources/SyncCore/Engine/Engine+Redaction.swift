@@ -88,7 +88,7 @@ extension Engine {
 
     /// A proposal that was applied has the message of its revision.
     private func redactProposal(of row: RevisionRow, _ form: LiveForm) {
-        guard case .proposal(let id, _)? = RevisionRecord(row.record)?.approval,
+        guard case .proposal(let id, _)? = RevisionRecord(row.record)?.details.approval,
             var proposal = form.proposals?.proposal(id, of: form.working)
         else { return }
         proposal.redact(to: Self.redacted)

@@ -25,8 +25,8 @@ extension Engine {
         armLeases(of: form)
         let state = form.working
         let record = RevisionRecord(
-            kind: kind, at: stamp.milliseconds, by: author, session: session, touchesAll: true,
-            approval: approval)
+            kind: kind, at: stamp.milliseconds, by: author, session: session,
+            .details(.init(touchesAll: true, approval: approval)))
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)

@@ -277,13 +277,10 @@ extension Engine {
             } fields: { writer in
                 for place in answered.indices {
                     let index = answered[place]
-                    let text = outcome.text(of: index) ?? state.text(index)
-                    let id = state.definition.controls[index].id
-                    if let press = outcome.press(of: index, state.definition) {
-                        writer.field(id, members: text + #","press":"\#(press)""#.utf8)
-                    } else {
-                        writer.field(id, members: text)
-                    }
+                    writer.field(
+                        state.definition.controls[index].id,
+                        members: outcome.text(of: index) ?? state.text(index),
+                        press: outcome.press(of: index, state.definition))
                 }
             }
         }
@@ -321,19 +318,23 @@ extension Engine {
         of form: LiveForm
     ) {
         let revision = form.working.revision
-        let recordBytes = record.bytesEstimate
-        if !form.isUndoStored {
-            form.undo.append(
-                record, bytes: recordBytes, revision: revision,
-                depthMax: configuration.limits.undoDepthMax)
-        }
         let row = RevisionRow(
             form: form.key, revision: revision, at: clocks.steadyMilliseconds(),
-            frame: frame, record: record, recordBytes: recordBytes)
-        publish(
-            .revision(
-                form, frame: frame, touched: touched, definition: form.working.definition),
-            of: form, .cells(cells), row)
+            frame: frame, record: record)
+        if !form.isUndoStored {
+            form.undo.append(
+                record, bytes: row.bytesEstimate - frame.count, revision: revision,
+                depthMax: configuration.limits.undoDepthMax)
+        }
+        gather(.cells(cells), of: form, row)
+        if configuration.durability == .commit {
+            link.gathering.events.append(
+                .revision(
+                    form, frame: frame, touched: touched, definition: form.working.definition))
+        } else {
+            form.commitAtOnce(.cells(cells))
+            append(frame, form.numbers(ofControls: touched, in: form.working.definition), to: form)
+        }
     }
 
     /// The notification of a transaction.
@@ -341,27 +342,47 @@ extension Engine {
         of outcome: Transaction.Outcome, _ form: LiveForm, _ message: String?, tellsWas: Bool
     ) -> [UInt8] {
         let state = form.working
-        return Answer.frame("state.changed") { writer in
+        var ranges = Few<Range<Int>>()
+        let frame = Answer.frame("state.changed") { writer in
             StateChanged.encode(
                 form: form.name, revision: Revision(clamping: outcome.revision),
                 message: message, into: &writer
             ) { writer in
                 // Nearly always there are no loose dots, and the context need not be copied.
-                if state.context.loose.isEmpty {
+                if !state.context.hasLoose {
                     writer.token(state.context)
                 } else {
                     writer.token(state.shownContext)
                 }
             } changes: { writer in
                 for place in outcome.touched.indices {
-                    let change = outcome.changes.element(place)
+                    let index = outcome.touched.element(place)
+                    let hasWas = tellsWas && state.definition.types[index] != .secure
                     FieldChange.encode(
-                        state.definition.controls[outcome.touched.element(place)].id,
-                        was: tellsWas ? change.was : nil, into: &writer
-                    ) { $0.raw(change.text) }
+                        state.definition.controls[index].id,
+                        was: hasWas ? outcome.before.element(place).shown?.value : nil,
+                        into: &writer
+                    ) { writer in
+                        let start = writer.nextValue
+                        state.write(
+                            index, notifying: outcome.concurrent.contains(sorted: index),
+                            into: &writer)
+                        ranges.append(start..<writer.count)
+                    }
                 }
             }
         }
+        outcome.texts = ranges.mapped {
+            FieldText(bytes: frame, start: $0.lowerBound, end: $0.upperBound)
+        }
+        // A message may be redacted later, and no cell is to keep it.
+        guard frame.count <= FieldText.bytesMax, message == nil else { return frame }
+        for place in outcome.touched.indices {
+            let index = outcome.touched.element(place)
+            if outcome.concurrent.contains(sorted: index) { continue }
+            state.cells[index].text = outcome.texts.element(place)
+        }
+        return frame
     }
 
     /// A connection has seen what it wrote itself.

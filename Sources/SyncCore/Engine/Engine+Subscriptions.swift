@@ -227,8 +227,10 @@ extension Engine {
         guard let globs = subscription.globs else { return rows }
         let form = subscription.form
         let touched = rows.map { row -> FieldNumbers? in
-            guard let record = RevisionRecord(row.record), !record.touchesAll else { return nil }
-            return form.numbers(of: record.touched)
+            guard let details = RevisionRecord(row.record)?.details, !details.touchesAll else {
+                return nil
+            }
+            return form.numbers(of: details.touched)
         }
         let fresh = subscription.refreshFilter(form.names)
         scheduler.spend(Self.units(matching: globs, fields: fresh), subscription.connection.account)

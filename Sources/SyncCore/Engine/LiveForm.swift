@@ -223,7 +223,7 @@ final class FormState {
 
     /// The causal context of the shown values.
     var shownContext: CausalContext {
-        if context.loose.isEmpty { return context }
+        if !context.hasLoose { return context }
         let held = heldDots
         return context.prunedLoose(where: held.contains)
     }
@@ -304,30 +304,26 @@ final class FormState {
 
     /// The members of a field's state as JSON text, encoded once per change for the author,
     /// subscribers and later readers.
-    func text(_ index: Int) -> [UInt8] {
+    func text(_ index: Int) -> FieldText {
         if let text = cells[index].text { return text }
-        let text = encoded(index, notifying: false)
-        if text.count <= Cell.textBytesMax { cells[index].text = text }
+        let bytes = JSONWriter.bytes { write(index, notifying: false, into: &$0) }
+        let text = FieldText(bytes: bytes, start: 0, end: bytes.count)
+        if bytes.count <= FieldText.bytesMax { cells[index].text = text }
         return text
     }
 
-    /// The same for a notification: see `field`.
-    func text(_ index: Int, notifying: Bool) -> [UInt8] {
-        notifying ? encoded(index, notifying: true) : text(index)
-    }
-
-    private func encoded(_ index: Int, notifying: Bool) -> [UInt8] {
-        JSONWriter.bytes { writer in
-            let (cell, shown) = (cells[index], shown(index))
-            guard let by = cell.by, !by.text.isEmpty, !shown.hasFlags, hasUsualMembers(index) else {
-                return field(index, notifying: notifying).encodeMembers(into: &writer)
-            }
-            FieldState.encodeStart(
-                shown.value, Revision(clamping: cell.revision), isSet: cell.isSet, into: &writer)
-            writer.key("by")
-            writer.raw(by.text)
-            writer.member("at", Timestamp(milliseconds: cell.at))
+    /// Writes the members of a field's state into an open object: see `field`.
+    func write(_ index: Int, notifying: Bool, into writer: inout JSONWriter) {
+        let cell = cells[index]
+        let shown = shown(index)
+        guard let by = cell.by, !by.text.isEmpty, !shown.hasFlags, hasUsualMembers(index) else {
+            return field(index, notifying: notifying).encodeMembers(into: &writer)
         }
+        FieldState.encodeStart(
+            shown.value, Revision(clamping: cell.revision), isSet: cell.isSet, into: &writer)
+        writer.key("by")
+        writer.raw(by.text)
+        writer.member("at", Timestamp(milliseconds: cell.at))
     }
 
     /// Whether a field has no other members than nearly every one: it shows its own value, which

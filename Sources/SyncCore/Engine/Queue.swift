@@ -33,6 +33,12 @@ package struct Queue<Element>: RandomAccessCollection {
             if let element = elements[head].take() { body(element) }
             head += 1
         }
+        removeTaken()
+    }
+
+    /// Removes the places of removed elements now and then, which costs little for each.
+    @inline(__always)
+    private mutating func removeTaken() {
         if head == elements.count {
             elements.removeAll(keepingCapacity: elements.capacity <= Self.keptMax)
             head = 0
@@ -46,8 +52,9 @@ package struct Queue<Element>: RandomAccessCollection {
     @discardableResult package mutating func takeFirst() -> Element? {
         // Most calls ask an empty queue, in each iteration of a loop.
         if head == elements.count { return nil }
-        var first: Element?
-        take(1) { first = $0 }
+        let first = elements[head].take()
+        head += 1
+        removeTaken()
         return first
     }
 

@@ -27,35 +27,53 @@ final class RevisionRecord: Sendable {
     let by: Author
     /// The connection's `session`, for undo.
     let session: String?
-    /// Touched fields whose stored value did not change, because they derive from other fields.
-    let derived: [String]
-    /// Fields whose edit was concurrent with another one.
-    let concurrent: [String]
-    /// How each edit is undone.
-    let undo: Few<UndoStep>
-    /// The approximate size of these steps in bytes.
-    private let undoBytes: Int
-    /// The revision that this undo or redo undid.
-    let undoes: UInt64?
-    /// It undid only some fields of that revision. The others can still be undone.
-    let isPartialUndo: Bool
-    /// Steps that could not be undone. They cannot be tried again.
-    let skipped: [String]
-    /// The edit that an undo or redo goes back to, if it was one. Once others have undone it, the
-    /// store does not return it for the journal, but its author's redo remains ended.
-    let redoEnd: UndoJournal.RedoEnd?
-    /// The run that was assigned, has ended or waits again; at most one. A list, because an
-    /// optional would cost each edit its size.
-    let runs: [ButtonRun]
+    private let content: Content
 
-    /// Everything that a revision touched, for subscribers with a filter.
-    let touched: Few<String>
-    /// The definition changed: it touches every subscriber.
-    let touchesAll: Bool
-    /// What the authors of concurrent edits had seen.
-    let met: [Met]
-    /// How it was approved, if it changed what is guarded.
-    let approval: Approval?
+    /// What it touched, and how it is undone.
+    enum Content {
+        case write(RegisterWrite)
+        indirect case details(Details)
+    }
+
+    /// One write of a register, and nothing else: nearly every revision. Its undo step is made when
+    /// somebody asks for it.
+    struct RegisterWrite {
+        let field: String
+        let dot: Dot
+        /// The write before; `nil` if nobody had set the field.
+        let over: Dot?
+        /// The value before; `nil`: unset.
+        let was: JSON?
+    }
+
+    /// Everything that a revision may have.
+    struct Details {
+        /// Touched fields whose stored value did not change, because they derive from other fields.
+        var derived: [String] = []
+        /// Fields whose edit was concurrent with another one.
+        var concurrent: [String] = []
+        /// How each edit is undone.
+        var undo = Few<UndoStep>()
+        /// The revision that this undo or redo undid.
+        var undoes: UInt64?
+        /// It undid only some fields of that revision. The others can still be undone.
+        var isPartialUndo = false
+        /// Steps that could not be undone. They cannot be tried again.
+        var skipped: [String] = []
+        /// The edit that an undo or redo goes back to, if it was one. Once others have undone it,
+        /// the store does not return it for the journal, but its author's redo remains ended.
+        var redoEnd: UndoJournal.RedoEnd?
+        /// The run that was assigned, has ended or waits again.
+        var run: ButtonRun?
+        /// Everything that a revision touched, for subscribers with a filter.
+        var touched = Few<String>()
+        /// The definition changed: it touches every subscriber.
+        var touchesAll = false
+        /// What the authors of concurrent edits had seen.
+        var met: [Met] = []
+        /// How it was approved, if it changed what is guarded.
+        var approval: Approval?
+    }
 
     /// Why a guarded change was made.
     indirect enum Approval: Sendable {
@@ -66,31 +84,48 @@ final class RevisionRecord: Sendable {
     }
 
     init(
-        kind: Kind, at: Int64, by: Author, session: String? = nil, derived: [String] = [],
-        concurrent: [String] = [], undo: Few<UndoStep> = Few(), undoBytes: Int? = nil,
-        undoes: UInt64? = nil,
-        isPartialUndo: Bool = false, skipped: [String] = [],
-        redoEnd: UndoJournal.RedoEnd? = nil, runs: [ButtonRun] = [],
-        touched: Few<String> = Few(), touchesAll: Bool = false, met: [Met] = [],
-        approval: Approval? = nil
+        kind: Kind, at: Int64, by: Author, session: String? = nil,
+        _ content: Content = .details(Details())
     ) {
-        self.approval = approval
         self.kind = kind
         self.at = at
         self.by = by
         self.session = session
-        self.derived = derived
-        self.concurrent = concurrent
-        self.undo = undo
-        self.undoBytes = undoBytes ?? undo.reduce(0) { $0 + $1.bytesEstimate }
-        self.undoes = undoes
-        self.isPartialUndo = isPartialUndo
-        self.skipped = skipped
-        self.redoEnd = redoEnd
-        self.runs = runs
-        self.touched = touched
-        self.touchesAll = touchesAll
-        self.met = met
+        self.content = content
+    }
+
+    /// Everything about it.
+    var details: Details {
+        switch content {
+        case .write(let write):
+            Details(undo: Few(only: write.step), touched: Few(only: write.field))
+        case .details(let details): details
+        }
+    }
+
+    /// Whether nothing of it can be undone.
+    var isFinal: Bool {
+        if case .details(let details) = content { details.undo.isEmpty } else { false }
+    }
+
+    /// Whether it reverts an earlier revision or ends leases, so that values may be restored.
+    var mayRestore: Bool {
+        if kind == .ended { return true }
+        if case .details(let details) = content { return details.undoes != nil }
+        return false
+    }
+}
+
+extension RevisionRecord.RegisterWrite {
+    /// How it is undone.
+    fileprivate var step: UndoStep {
+        let trace = UndoStep.Trace(dot: dot, over: over.map { Few(only: $0) } ?? Few())
+        return UndoStep(field: field, action: .write(trace, was: was))
+    }
+
+    /// As that of `details`, which need not be made for it.
+    fileprivate var bytesEstimate: Int {
+        83 + 2 * field.utf8.count + (over == nil ? 0 : 30) + (was?.bytesEstimate ?? 0)
     }
 }
 
@@ -99,46 +134,46 @@ final class RevisionRecord: Sendable {
 extension RevisionRecord {
     /// The approximate size of the record, on disk and in memory, without encoding it.
     var bytesEstimate: Int {
-        var bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0) + undoBytes
-        if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
-        for run in runs { bytes += 200 + (run.text?.utf8.count ?? 0) }
-        for place in touched.indices { bytes += touched[place].utf8.count + 3 }
-        for one in met { bytes += one.bytesEstimate }
-        return bytes
+        let bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
+        return switch content {
+        case .write(let write): bytes + write.bytesEstimate
+        case .details(let details): bytes + details.bytesEstimate
+        }
     }
 
     /// The record as JSON text.
     func encoded() -> [UInt8] { JSONWriter.bytes { encode(into: &$0) } }
 
     private func encode(into writer: inout JSONWriter) {
+        let details = details
         writer.beginObject()
         writer.member("kind", kind.rawValue)
         writer.member("at", at)
         writer.key("by")
         by.wire.encode(into: &writer)
         writer.member("session", session)
-        if touchesAll { writer.member("all", true) }
-        if !touched.isEmpty { writer.member("touched", Array(touched)) }
-        if !derived.isEmpty { writer.member("derived", derived) }
-        if !concurrent.isEmpty { writer.member("concurrent", concurrent) }
-        if !undo.isEmpty {
+        if details.touchesAll { writer.member("all", true) }
+        if !details.touched.isEmpty { writer.member("touched", Array(details.touched)) }
+        if !details.derived.isEmpty { writer.member("derived", details.derived) }
+        if !details.concurrent.isEmpty { writer.member("concurrent", details.concurrent) }
+        if !details.undo.isEmpty {
             writer.key("undo")
             writer.beginArray()
-            for step in undo { step.encode(into: &writer) }
+            for step in details.undo { step.encode(into: &writer) }
             writer.endArray()
         }
-        if !skipped.isEmpty { writer.member("skipped", skipped) }
-        approval?.encodeMembers(into: &writer)
-        writer.member("takesBack", undoes.map { Int64(clamping: $0) })
-        if let redoEnd {
+        if !details.skipped.isEmpty { writer.member("skipped", details.skipped) }
+        details.approval?.encodeMembers(into: &writer)
+        writer.member("takesBack", details.undoes.map { Int64(clamping: $0) })
+        if let redoEnd = details.redoEnd {
             writer.key("redoEnd")
             redoEnd.encode(into: &writer)
         }
-        for run in runs {
+        if let run = details.run {
             writer.key("run")
             run.encode(into: &writer)
         }
-        if !met.isEmpty { writer.array("met", met) { $1.encode(into: &$0) } }
+        if !details.met.isEmpty { writer.array("met", details.met) { $1.encode(into: &$0) } }
         writer.endObject()
     }
 
@@ -153,16 +188,28 @@ extension RevisionRecord {
         }
         self.init(
             kind: kind, at: at, by: by, session: json["session"]?.stringValue,
-            derived: strings("derived"), concurrent: strings("concurrent"),
-            undo: Few((json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:))),
-            undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
-            skipped: strings("skipped"),
-            redoEnd: json["redoEnd"].flatMap(UndoJournal.RedoEnd.init(json:)),
-            runs: [json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") }]
-                .compactMap(\.self),
-            touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false,
-            met: (json["met"]?.arrayValue ?? []).compactMap(Met.init(json:)),
-            approval: Approval(json: json))
+            .details(
+                Details(
+                    derived: strings("derived"), concurrent: strings("concurrent"),
+                    undo: Few((json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:))),
+                    undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
+                    skipped: strings("skipped"),
+                    redoEnd: json["redoEnd"].flatMap(UndoJournal.RedoEnd.init(json:)),
+                    run: json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") },
+                    touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false,
+                    met: (json["met"]?.arrayValue ?? []).compactMap(Met.init(json:)),
+                approval: Approval(json: json))))
+    }
+}
+
+extension RevisionRecord.Details {
+    fileprivate var bytesEstimate: Int {
+        var bytes = undo.reduce(0) { $0 + $1.bytesEstimate }
+        if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
+        if let run { bytes += 200 + (run.text?.utf8.count ?? 0) }
+        for place in touched.indices { bytes += touched[place].utf8.count + 3 }
+        for one in met { bytes += one.bytesEstimate }
+        return bytes
     }
 }
 

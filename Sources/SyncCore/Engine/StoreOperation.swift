@@ -125,7 +125,7 @@ public struct RevisionRow: Sendable, Hashable {
     public var undoes: UInt64? {
         switch content {
         case .stored(_, _, let undoes, _): undoes
-        case .record(let record): record.undoes
+        case .record(let record): record.details.undoes
         case .bytes, .cell: nil
         }
     }
@@ -134,7 +134,7 @@ public struct RevisionRow: Sendable, Hashable {
     public var isPartialUndo: Bool {
         switch content {
         case .stored(_, _, _, let isPartialUndo): isPartialUndo
-        case .record(let record): record.isPartialUndo
+        case .record(let record): record.details.isPartialUndo
         case .bytes, .cell: false
         }
     }
@@ -153,15 +153,14 @@ public struct RevisionRow: Sendable, Hashable {
     }
 
     init(
-        form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: RevisionRecord,
-        recordBytes: Int? = nil
+        form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: RevisionRecord
     ) {
         self.form = form
         self.revision = revision
         self.at = at
         self.frame = frame
         content = .record(record)
-        bytesEstimate = frame.count + (recordBytes ?? record.bytesEstimate)
+        bytesEstimate = frame.count + record.bytesEstimate
     }
 
     /// Equality of the columns.

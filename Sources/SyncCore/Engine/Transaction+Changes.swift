@@ -24,7 +24,8 @@ extension Transaction {
         named.append(control)
         if let own {
             let known = extended(seen, of: control)
-            return try write(own, to: control, known, seal)
+            try write(own, to: control, known, seal)
+            return noteAccepted(own, control)
         }
         for edit in edits {
             // Not as arguments: the transaction would be copied for them.
@@ -32,6 +33,15 @@ extension Transaction {
             let known = extended(seen, of: edit.target)
             try write(reaching.edit, to: edit.target, known, seal)
         }
+    }
+
+    /// A text that was just admitted is what readers see; it need not be checked again for them.
+    private func noteAccepted(_ edit: StoredEdit, _ control: Int) {
+        guard case .set(let value) = edit, definition.types[control] == .text,
+            !definition.controls[control].isRequired
+        else { return }
+        let cell = contents.cell(control)
+        if cell.shown == nil, cell.value == value { cell.shown = ShownValue(value) }
     }
 
     /// Counts the values that a write of a control visits, because the number of changes alone does

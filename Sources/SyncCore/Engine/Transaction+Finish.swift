@@ -56,13 +56,18 @@ extension Transaction {
             state.context = context
             return Outcome(revision: state.revision, silent: silent, dots: dots)
         }
-        let undo = undoSteps()
         let order = definition.withDependents(written)
-        // The earlier values of all fields are read before any cell changes.
-        var changes = order.mapped { index in
-            Outcome.Change(
-                text: [], was: definition.types[index] == .secure ? nil : state.shown(index).value)
+        // The earlier values of all fields are computed before any cell changes.
+        let before = order.mapped { index in
+            _ = state.shown(index)
+            return state.cells[index]
         }
+        let concurrent =
+            concurrent.isEmpty ? Few() : definition.withDependents(concurrent.sortedDistinct())
+        let record = RevisionRecord(
+            kind: kind, at: stamp.milliseconds, by: author, session: session,
+            usualContent(order, kind)
+                ?? content(order, written, concurrent, undoes: undoes, skipped: skipped))
         let revision = state.revision + 1
         for place in order.indices {
             let index = order[place]
@@ -78,30 +83,42 @@ extension Transaction {
         let runs = addRuns()
         state.revision = revision
         state.context = context
-        let concurrentAll =
-            concurrent.isEmpty ? Few() : definition.withDependents(concurrent.sortedDistinct())
-        for place in order.indices {
-            let index = order[place]
-            changes[place].text = state.text(
-                index, notifying: !concurrentAll.isEmpty && concurrentAll.contains(sorted: index))
-        }
+        return Outcome(
+            revision: revision, touched: order, silent: silent, dots: dots, before: before,
+            concurrent: concurrent, record: record, runs: runs)
+    }
+
+    /// What the record of nearly every transaction has; `nil` if it needs more.
+    private func usualContent(
+        _ order: Few<Int>, _ kind: RevisionRecord.Kind
+    ) -> RevisionRecord.Content? {
+        guard kind == .set, rare == nil, order.count == 1, concurrent.isEmpty else { return nil }
+        let before = form.working.cells[order.element(0)]
+        guard case .register(let register) = before.content.store, register.siblings.count < 2,
+            before.content.silentWrites.isEmpty, before.content.leases == nil
+        else { return nil }
+        return .write(
+            RevisionRecord.RegisterWrite(
+                field: definition.controls[order.element(0)].id, dot: written.value(at: 0).dot,
+                over: register.siblings.first?.dot, was: before.isSet ? before.value : nil))
+    }
+
+    /// What the record of this transaction has.
+    private func content(
+        _ order: Few<Int>, _ written: Few<Int>, _ concurrent: Few<Int>, undoes: UndoneRevision?,
+        skipped: [String]
+    ) -> RevisionRecord.Content {
         func ids(_ indexes: some Collection<Int>) -> [String] {
             indexes.map { definition.controls[$0].id }
         }
-        let record = RevisionRecord(
-            kind: kind, at: stamp.milliseconds, by: author, session: session,
-            derived: order.count == written.count
-                ? [] : ids(order.filter { !written.contains(sorted: $0) }),
-            concurrent: concurrentAll.isEmpty
-                ? [] : ids(order.filter { concurrentAll.contains(sorted: $0) }),
-            undo: undo.steps, undoBytes: undo.bytes, undoes: undoes?.revision,
-            isPartialUndo: undoes?.isPart ?? false,
-            skipped: skipped, redoEnd: undoes?.redoEnd,
-            touched: order.mapped { definition.controls[$0].id }, met: rare?.meetings ?? [],
-            approval: approval)
-        return Outcome(
-            revision: revision, touched: order, silent: silent, dots: dots, changes: changes,
-            record: record, runs: runs)
+        return .details(
+            RevisionRecord.Details(
+                derived: ids(order.filter { !written.contains(sorted: $0) }),
+                concurrent: ids(concurrent), undo: undoSteps(), undoes: undoes?.revision,
+                isPartialUndo: undoes?.isPart ?? false, skipped: skipped,
+                redoEnd: undoes?.redoEnd,
+                touched: order.mapped { definition.controls[$0].id }, met: rare?.meetings ?? [],
+                approval: approval))
     }
 
     /// The controls with a silent write that were not changed otherwise; ascending.

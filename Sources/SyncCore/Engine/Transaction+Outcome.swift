@@ -12,21 +12,27 @@ extension Transaction {
         let silent: Few<Int>
         /// The dots that were issued.
         let dots: Few<Dot>
-        let changes: Few<Change>
+        /// The cells of the touched fields before, with their shown values.
+        let before: Few<Cell>
+        /// Touched fields with an edit that was concurrent with another, ascending.
+        let concurrent: Few<Int>
         let record: RevisionRecord?
         /// New runs of buttons, and those that they replaced.
         let runs: [RunRow]
+        /// The members of each touched field, as the notification tells them.
+        var texts = Few<FieldText>()
 
         init(
             revision: UInt64, touched: Few<Int> = Few(), silent: Few<Int> = Few(),
-            dots: Few<Dot> = Few(), changes: Few<Change> = Few(), record: RevisionRecord? = nil,
-            runs: [RunRow] = []
+            dots: Few<Dot> = Few(), before: Few<Cell> = Few(), concurrent: Few<Int> = Few(),
+            record: RevisionRecord? = nil, runs: [RunRow] = []
         ) {
             self.revision = revision
             self.touched = touched
             self.silent = silent
             self.dots = dots
-            self.changes = changes
+            self.before = before
+            self.concurrent = concurrent
             self.record = record
             self.runs = runs
         }
@@ -39,17 +45,9 @@ extension Transaction {
             return runs.last { $0.field == id && !$0.run.state.isFinal }?.run.press
         }
 
-        /// The change of one field.
-        struct Change {
-            /// The members of the Field, as JSON text.
-            var text: [UInt8]
-            /// The value before; `nil` if it is not shown (a secret).
-            var was: JSON?
-        }
-
-        /// The members of a field's notification; `nil` if it was not touched.
-        func text(of index: Int) -> [UInt8]? {
-            touched.index(ofSorted: index).map { changes.element($0).text }
+        /// The members of a field in the notification; `nil` if it was not touched.
+        func text(of index: Int) -> FieldText? {
+            touched.index(ofSorted: index).map { texts.element($0) }
         }
     }
 }

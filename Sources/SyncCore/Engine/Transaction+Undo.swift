@@ -14,18 +14,13 @@ extension Transaction {
     /// A step leads from the value before the transaction to the value after it. Nobody has seen
     /// values in between, and one step per write would make both the transaction and its undo
     /// quadratic.
-    ///
-    /// - Returns: the steps, and about how many bytes they take.
-    func undoSteps() -> (steps: Few<UndoStep>, bytes: Int) {
+    func undoSteps() -> Few<UndoStep> {
         var steps = Few<UndoStep>()
-        var bytes = 0
         for place in written.indexes.indices {
-            let target = written.indexes.element(place)
-            guard let step = undoStep(of: target), !step.isIdle else { continue }
-            bytes += step.bytesEstimate
-            steps.append(step)
+            let step = undoStep(of: written.indexes.element(place))
+            if let step, !step.isIdle { steps.append(step) }
         }
-        return (steps, bytes)
+        return steps
     }
 
     /// The step that undoes the writes to a control so far; `nil` if they cannot be undone.
@@ -50,24 +45,14 @@ extension Transaction {
     private func undoAction(
         _ target: Int, _ last: LastWrite, before: Cell, after: Cell
     ) -> UndoStep.Action? {
+        let (before, after) = (before.content, after.content)
         let policy = definition.controls[target].conflictPolicy
-        // Nearly every edit sets a register, and then no other content is copied.
-        if case .register(let register) = before.content.store {
-            let current = policy.currentDot(register.siblings)
-            let trace = UndoStep.Trace(
-                dot: last.dot, over: current.map { before.content.undoneAs($0) } ?? Few())
-            return .write(trace, was: before.isSet ? before.value : nil)
-        }
-        return undoAction(target, last, before.content, after.content, policy)
-    }
-
-    /// The same for other stores than registers.
-    private func undoAction(
-        _ target: Int, _ last: LastWrite, _ before: CellContent, _ after: CellContent,
-        _ policy: ConflictPolicy
-    ) -> UndoStep.Action? {
         let dot = last.dot
         switch (before.store, after.store) {
+        case (.register(let register), _):
+            let current = policy.current(register.siblings)?.dot
+            let trace = UndoStep.Trace(dot: dot, over: current.map { before.undoneAs($0) } ?? Few())
+            return .write(trace, was: before.isSet ? before.value : nil)
         case (.tags(let tags), .tags(let now)):
             let old = before.value.arrayValue ?? []
             let new = after.value.arrayValue ?? []

@@ -15,8 +15,7 @@ extension Transaction {
             if allowsSilentWrites { writeSilently(edit, target) }
             return
         }
-        var cell = before.content
-        guard let store = cell.store else { return }
+        guard let store = before.content.store else { return }
         if definition.controls[target].conflictPolicy == .first, !store.isCurrent(for: seen) {
             throw conflict([target], "somebody was first")
         }
@@ -25,20 +24,16 @@ extension Transaction {
             throw WireError(
                 .unavailable, "the replica's counter is used up; start with --new-replica")
         }
-        let wasSetOfTags = isSetOfTags(cell)
+        let now: FieldStore
         switch store {
-        case .register(let register):
-            cell.store = write(register, edit, target, dot, seen)
-        case .components(let components):
-            cell.store = write(components, edit, target, dot, seen)
+        case .register(let register): now = write(register, edit, target, dot, seen)
+        case .components(let components): now = write(components, edit, target, dot, seen)
         case .tags(let tags):
-            cell.store = write(
-                tags, edit, shown: cell.value.arrayValue ?? [], dot, seen)
-        case .counter(let counter):
-            cell.store = try write(counter, edit, target, dot, seen)
+            now = write(tags, edit, shown: before.value.arrayValue ?? [], dot, seen)
+        case .counter(let counter): now = try write(counter, edit, target, dot, seen)
         case .presses(var counter):
             counter.press(dot: dot)
-            cell.store = .presses(counter)
+            now = .presses(counter)
             if definition.controls[target].runs != nil {
                 let rare = rareOrNew
                 let presses = rare.runPresses ?? RunPresses()
@@ -52,10 +47,10 @@ extension Transaction {
                     form: form.name, field: definition.controls[target].id)
             }
             register.write(bytes.value, dot: dot, stamp: stamp)
-            cell.store = .sealed(register)
-            cell.isUnreadable = false
+            now = .sealed(register)
         }
-        if case .addTags(_, let again) = edit, !again.isEmpty, wasSetOfTags {
+        var cell = CellContent(now, after: before.content)
+        if case .addTags(_, let again) = edit, !again.isEmpty, isSetOfTags(before.content) {
             renew(again, in: &cell, target, dot)
         }
         cell.forgetGoneSilentWrites()

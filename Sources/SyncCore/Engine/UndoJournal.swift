@@ -50,17 +50,17 @@ struct UndoJournal {
 
         /// The edit that it is, or that it goes back to as an undo or redo.
         var redoEnd: RedoEnd? {
-            kind == .set ? RedoEnd(owner: owner, revision: revision) : record.redoEnd
+            kind == .set ? RedoEnd(owner: owner, revision: revision) : record.details.redoEnd
         }
 
         /// The steps that have not been undone.
         var steps: Few<UndoStep> {
-            get { ownSteps.map { Few($0) } ?? record.undo }
+            get { ownSteps.map { Few($0) } ?? record.details.undo }
             set { ownSteps = Array(newValue) }
         }
 
         /// Whether every step has been undone.
-        var isEmpty: Bool { ownSteps?.isEmpty ?? record.undo.isEmpty }
+        var isEmpty: Bool { ownSteps?.isEmpty ?? record.isFinal }
 
         /// Renews the steps of fields whose values were restored.
         mutating func renew(by renewals: UndoRenewals) {
@@ -186,14 +186,14 @@ struct UndoJournal {
     mutating func append(
         _ record: RevisionRecord, bytes: Int, revision: UInt64, depthMax: Int
     ) {
-        takeOut(record)
+        if record.mayRestore { takeOut(record) }
         add(Transaction(record, revision: revision, bytes: bytes), depthMax: depthMax)
     }
 
     private mutating func add(_ transaction: Transaction, depthMax: Int) {
         let record = transaction.record
         let uid = record.by.uid
-        if let end = record.redoEnd,
+        if record.mayRestore, let end = record.details.redoEnd,
             let place = users.firstIndex(where: { $0.uid == end.owner.uid })
         {
             change(at: place) { $0.endRedo(end) }
@@ -211,17 +211,15 @@ struct UndoJournal {
 
     /// Removes what a transaction reverted, and records which values it restored.
     private mutating func takeOut(_ record: RevisionRecord) {
-        consumeTarget(of: record)
-        // Only an undo, a redo and the end of a lease restore values.
-        if record.undoes == nil && record.kind != .ended { return }
-        let renewals = UndoRenewals(record.undo)
+        consumeTarget(of: record.details)
+        let renewals = UndoRenewals(record.details.undo)
         if renewals.isEmpty { return }
         for place in users.indices { users[place].renew(by: renewals) }
     }
 
-    private mutating func consumeTarget(of record: RevisionRecord) {
-        guard let old = record.undoes else { return }
-        consume(old, fields: record.undo.map(\.field) + record.skipped)
+    private mutating func consumeTarget(of details: RevisionRecord.Details) {
+        guard let old = details.undoes else { return }
+        consume(old, fields: details.undo.map(\.field) + details.skipped)
     }
 
     /// A stored revision from which a journal is created.
@@ -236,11 +234,11 @@ struct UndoJournal {
     /// each of them, but the time grows with their number and not with its square.
     init(_ stored: [Stored], depthMax: Int) {
         for row in stored {
-            consumeTarget(of: row.record)
+            consumeTarget(of: row.record.details)
             guard !row.isPart else { continue }
             var transaction = Transaction(
                 row.record, revision: row.revision, bytes: row.record.bytesEstimate)
-            transaction.steps = Few(UndoStep.merged(Array(row.record.undo)))
+            transaction.steps = Few(UndoStep.merged(Array(row.record.details.undo)))
             add(transaction, depthMax: depthMax)
         }
         var renewals = UndoRenewals()
@@ -248,7 +246,7 @@ struct UndoJournal {
             if let place = users.firstIndex(where: { $0.uid == row.record.by.uid }) {
                 users[place].renew(row.revision, by: renewals)
             }
-            renewals.addOlder(row.record.undo)
+            renewals.addOlder(row.record.details.undo)
         }
     }
 

@@ -4,8 +4,13 @@ public enum Frame {
     public static let headerBytes = 4
 
     /// A frame with JSON text that `body` writes.
+    @inline(__always)
     public static func encode(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
-        JSONWriter.write(body) { encode(text: $0) }
+        JSONWriter.bytes { writer in
+            writer.beginFrame()
+            body(&writer)
+            writer.endFrame()
+        }
     }
 
     /// JSON text as a frame.

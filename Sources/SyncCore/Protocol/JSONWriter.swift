@@ -77,7 +77,25 @@ public struct JSONWriter: ~Copyable {
         isOwner = true
     }
 
+    // MARK: - Frames
+
+    /// Leaves space for the length of a frame, before any other output.
+    mutating func beginFrame() {
+        if capacity < Frame.headerBytes { grow(to: Frame.headerBytes) }
+        count = Frame.headerBytes
+    }
+
+    /// Writes the length of the output after `beginFrame`.
+    mutating func endFrame() {
+        let length = count - Frame.headerBytes
+        precondition(length > 0 && length <= UInt32.max, "a frame holds a message")
+        UnsafeMutableRawPointer(start).storeBytes(of: UInt32(length).bigEndian, as: UInt32.self)
+    }
+
     // MARK: - Structure
+
+    /// The place of the next value or name, after the comma that it needs.
+    var nextValue: Int { needsComma ? count + 1 : count }
 
     /// A comma if one is needed.
     @inline(__always)
@@ -274,16 +292,16 @@ public struct JSONWriter: ~Copyable {
 
     /// JSON text, unchanged; also members for an open object.
     public mutating func raw(_ json: [UInt8]) {
-        json.withUnsafeBufferPointer { rawBytes($0) }
+        json.withUnsafeBufferPointer { raw($0) }
     }
 
     /// JSON text, unchanged.
     public mutating func raw(_ json: String) {
         var json = json
-        json.withUTF8 { rawBytes($0) }
+        json.withUTF8 { raw($0) }
     }
 
-    private mutating func rawBytes(_ text: UnsafeBufferPointer<UInt8>) {
+    mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
         append(bytesMax: text.count) { place in
             if let start = text.baseAddress { place.initialize(from: start, count: text.count) }
             return text.count
@@ -392,7 +410,7 @@ public struct JSONWriter: ~Copyable {
 
     private mutating func put(_ run: Slice<UnsafeBufferPointer<UInt8>>) {
         needsComma = false
-        rawBytes(UnsafeBufferPointer(rebasing: run))
+        raw(UnsafeBufferPointer(rebasing: run))
     }
 
     private mutating func appendEscape(_ scalar: UInt32) {

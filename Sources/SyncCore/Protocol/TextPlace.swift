@@ -26,12 +26,22 @@ struct TextPlace {
         }
         var rest = number
         var index = digits
-        while index > 0 {
-            index &-= 1
-            (place + index).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
-            rest /= 10
+        while index > 1 {
+            index &-= 2
+            putPair(rest % 100, at: place + index)
+            rest /= 100
         }
+        if index > 0 { place.initialize(to: UInt8(truncatingIfNeeded: rest) &+ 0x30) }
         place += digits
+    }
+
+    /// Writes the two digits of a number below 100.
+    @inline(__always)
+    private func putPair(_ number: UInt64, at place: UnsafeMutablePointer<UInt8>) {
+        let tens = (number &* 103) &>> 10
+        let digits = 0x3030 &+ tens &+ (number &- tens &* 10) &<< 8
+        UnsafeMutableRawPointer(place).storeBytes(
+            of: UInt16(truncatingIfNeeded: digits).littleEndian, as: UInt16.self)
     }
 
     /// Writes a number in lower hexadecimal digits without leading zeros: at most 16.

@@ -171,7 +171,7 @@ struct KeptHistoryTests {
                 kind: .set, at: 0,
                 by: Author(
                     user: "u", uid: uid, client: nil, tty: nil, connection: 1, replica: replica),
-                undo: [step])
+                .details(.init(undo: [step])))
         }
         var journal = UndoJournal()
         var revision: UInt64 = 0

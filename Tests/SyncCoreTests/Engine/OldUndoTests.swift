@@ -17,7 +17,7 @@ struct OldUndoTests {
             kind: kind, at: 0,
             by: Author(
                 user: "a", uid: 1, client: "c", tty: nil, connection: 1, replica: replica),
-            undo: Few(steps), undoes: undoes)
+            .details(.init(undo: Few(steps), undoes: undoes)))
     }
 
     private func steps(_ records: [RevisionRecord]) -> [UndoStep] {
@@ -26,6 +26,25 @@ struct OldUndoTests {
         }
         let journal = UndoJournal(stored, depthMax: 500)
         return Array(journal.newest(.undo, owner: nil, field: nil)?.steps ?? Few())
+    }
+
+    @Test("the short record of one write is the same as the long one", arguments: [
+        (nil, nil), (1, nil), (nil, JSON.null), (4, "before"), (1_000, true),
+    ] as [(Int?, JSON?)])
+    func oneWrite(over: Int?, was: JSON?) {
+        let author = Author(
+            user: "alice", uid: 1, client: "c", tty: nil, connection: 1, replica: replica)
+        let short = RevisionRecord(
+            kind: .set, at: 7, by: author, session: "s",
+            .write(
+                .init(field: "font", dot: dot(1_001), over: over.map { dot($0) }, was: was)))
+        let long = RevisionRecord(
+            kind: .set, at: 7, by: author, session: "s", .details(short.details))
+        #expect(short.encoded() == long.encoded())
+        #expect(short.bytesEstimate == long.bytesEstimate)
+        let step = short.details.undo.first
+        #expect(step?.over(component: nil) == (over.map { [dot($0)] } ?? []))
+        #expect(short.details.touched == ["font"] && !short.isFinal && !short.mayRestore)
     }
 
     @Test("ten thousand writes of one text are one step, from the first to the last")
@@ -145,7 +164,7 @@ struct OldUndoTests {
         for number in 1...40 {
             let field = random.next() % 2 == 0 ? "a" : "b"
             let before = standing[field] ?? []
-            let old = records.last { $0.undo.first?.field == field && $0.kind == .set }
+            let old = records.last { $0.details.undo.first?.field == field && $0.kind == .set }
             var trace = UndoStep.Trace(dot: dot(number), over: before)
             guard random.next() % 3 == 0, let old else {
                 let action: UndoStep.Action =
@@ -155,7 +174,7 @@ struct OldUndoTests {
                 standing[field] = [dot(number)]
                 continue
             }
-            trace.restores = old.undo.first?.over(component: nil)
+            trace.restores = old.details.undo.first?.over(component: nil)
             let place = records.lastIndex { $0 === old }.map { UInt64($0 + 1) }
             records.append(
                 record(

@@ -53,11 +53,12 @@ import Testing
         func step(_ field: String) -> UndoStep {
             UndoStep(field: field, action: .write(UndoStep.Trace(dot: dot, over: []), was: nil))
         }
-        let set = RevisionRecord(kind: .set, at: 0, by: author, undo: [step("a"), step("b")])
+        let set = RevisionRecord(kind: .set, at: 0, by: author, .details(.init(undo: [step("a"), step("b")])))
         let undo = RevisionRecord(
-            kind: .undo, at: 0, by: author, undo: [step("a")], undoes: 1, skipped: ["b"])
+            kind: .undo, at: 0, by: author,
+            .details(.init(undo: [step("a")], undoes: 1, skipped: ["b"])))
         let read = try #require(RevisionRecord(undo.encoded()))
-        #expect(read.skipped == ["b"])
+        #expect(read.details.skipped == ["b"])
         var journal = UndoJournal()
         journal.append(set, bytes: 1, revision: 1, depthMax: 10)
         journal.append(read, bytes: 1, revision: 2, depthMax: 10)

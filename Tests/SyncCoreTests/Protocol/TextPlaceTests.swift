@@ -2,25 +2,40 @@ import Testing
 
 @testable import SyncCore
 
-/// Numbers as text, written eight digits at a time.
+/// Numbers as text, of which several digits are written at a time.
 @Suite struct TextPlaceTests {
     @Test("a hexadecimal number of each length is as the standard library writes it")
     func hexadecimal() {
         for digits in 1...16 {
             let greatest = UInt64.max >> UInt64(64 - 4 * digits)
             for number in [greatest, greatest / 16 + 1, greatest / 3 + 1, greatest - 9] {
-                #expect(written(number) == String(number, radix: 16))
+                #expect(
+                    written { $0.put(hexadecimal: number) } == String(number, radix: 16))
             }
         }
-        #expect(written(0) == "0")
+        #expect(written { $0.put(hexadecimal: 0) } == "0")
+    }
+
+    @Test("a decimal number of each length is as the standard library writes it")
+    func decimal() {
+        var greatest: UInt64 = 0
+        for digits in 1...20 {
+            greatest = digits == 20 ? .max : greatest * 10 + 9
+            for number in [greatest, greatest / 10 + 1, greatest / 3 + 1, greatest - 9] {
+                #expect(written { $0.put(decimal: number) } == "\(number)")
+            }
+        }
+        for number in 0..<UInt64(100) {
+            #expect(written { $0.put(decimal: 100 + number) } == "\(100 + number)")
+        }
     }
 
     /// The text, and that nothing is written behind it.
-    private func written(_ number: UInt64) -> String {
+    private func written(_ put: (inout TextPlace) -> Void) -> String {
         let bytes = [UInt8](unsafeUninitializedCapacity: 24) { buffer, count in
             buffer.initialize(repeating: UInt8(ascii: "."))
             var text = TextPlace(buffer.baseAddress!)
-            text.put(hexadecimal: number)
+            put(&text)
             count = buffer.count
             #expect(buffer[text.place - buffer.baseAddress!] == UInt8(ascii: "."))
         }

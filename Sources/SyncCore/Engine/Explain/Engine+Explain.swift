@@ -90,8 +90,9 @@ extension ExplainSearch: RevisionSearch {
             return false
         }
         before = row.revision
-        guard let record = RevisionRecord(row.record),
-            record.touchesAll || record.touched.contains(where: { $0.isSameBytes(as: field) })
+        guard let record = RevisionRecord(row.record) else { return true }
+        let details = record.details
+        guard details.touchesAll || details.touched.contains(where: { $0.isSameBytes(as: field) })
         else { return true }
         let told = HistoryPage.Entry.told(in: row.frame)
         let change = told.changes.first { $0.field.isSameBytes(as: field) }
@@ -103,9 +104,9 @@ extension ExplainSearch: RevisionSearch {
         last.by = change?.state.by ?? record.by.wire
         last.kind = record.kind.rawValue
         last.message = told.message
-        last.undoes = record.undoes.map { Revision(clamping: $0) }
+        last.undoes = details.undoes.map { Revision(clamping: $0) }
         facts.change = last
-        facts.met = record.met.first { $0.field.isSameBytes(as: root ?? field) }?.meeting
+        facts.met = details.met.first { $0.field.isSameBytes(as: root ?? field) }?.meeting
         if !isExact, let change { facts.describe(change.state) }
         return false
     }

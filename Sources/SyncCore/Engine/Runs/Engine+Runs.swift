@@ -158,6 +158,10 @@ extension Engine {
             + definition.dependents[index].filter {
                 definition.types[$0] == .button
             }).sortedDistinct()
+        let before = order.map { place in
+            _ = state.shown(place)
+            return state.cells[place]
+        }
         state.revision += 1
         for place in order {
             let old = state.cells[place]
@@ -170,14 +174,13 @@ extension Engine {
         let ids = order.map { definition.controls[$0].id }
         let record = RevisionRecord(
             kind: .run, at: stamp.milliseconds, by: author,
-            derived: ids.filter { $0 != definition.controls[index].id }, runs: [run.wire],
-            touched: Few(ids))
-        let changes = order.map {
-            Transaction.Outcome.Change(text: state.text($0), was: state.shown($0).value)
-        }
+            .details(
+                .init(
+                    derived: ids.filter { $0 != definition.controls[index].id }, run: run.wire,
+                    touched: Few(ids))))
         publishOutcome(
             Transaction.Outcome(
-                revision: state.revision, touched: Few(order), changes: Few(changes),
+                revision: state.revision, touched: Few(order), before: Few(before),
                 record: record), of: form, by: author, nil)
         return RunRow(field: definition.controls[index].id, run: run)
     }
