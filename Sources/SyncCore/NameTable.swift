@@ -18,8 +18,7 @@ struct NameTable<Value> {
         init(_ name: UnsafeBufferPointer<UInt8>) {
             count = name.count
             guard count < 8 else {
-                prefix = UInt64(
-                    bigEndian: UnsafeRawPointer(name.baseAddress!).loadUnaligned(as: UInt64.self))
+                prefix = name.word(at: 0)
                 return
             }
             var bytes: UInt64 = 0
@@ -97,7 +96,7 @@ struct NameTable<Value> {
             var index = 8
             while index < common {
                 let place = min(index, common &- 8)
-                let (left, right) = (word(other, at: place), word(name, at: place))
+                let (left, right) = (other.word(at: place), name.word(at: place))
                 if left != right { return left < right ? -1 : 1 }
                 index &+= 8
             }
@@ -105,16 +104,17 @@ struct NameTable<Value> {
         }
     }
 
-    /// Eight bytes, so that greater is later.
-    @inline(__always)
-    private static func word(_ name: UnsafeBufferPointer<UInt8>, at place: Int) -> UInt64 {
-        UInt64(
-            bigEndian: UnsafeRawPointer(name.baseAddress! + place).loadUnaligned(as: UInt64.self))
-    }
-
     private static func entry(_ name: String, _ value: Value) -> Entry {
         let name = Array(name.utf8)
         return Entry(key: name.withUnsafeBufferPointer { Key($0) }, name: name, value: value)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The eight bytes from a place on, so that the greater number is the later text.
+    @inline(__always)
+    func word(at place: Int) -> UInt64 {
+        UInt64(bigEndian: UnsafeRawPointer(baseAddress! + place).loadUnaligned(as: UInt64.self))
     }
 }
 

@@ -141,8 +141,17 @@ extension String {
     func byteOrder(_ other: String) -> Int {
         let order = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right -> Int in
-                for index in 0..<min(left.count, right.count) where left[index] != right[index] {
-                    return left[index] < right[index] ? -1 : 1
+                let common = min(left.count, right.count)
+                var index = 0
+                // Names and tags may have a long beginning in common.
+                while index &+ 8 <= common {
+                    let (one, two) = (left.word(at: index), right.word(at: index))
+                    if one != two { return one < two ? -1 : 1 }
+                    index &+= 8
+                }
+                while index < common {
+                    if left[index] != right[index] { return left[index] < right[index] ? -1 : 1 }
+                    index &+= 1
                 }
                 return left.count - right.count
             }

@@ -115,9 +115,18 @@ final class LiveForm {
 
     /// Numbers the controls that readers see, once per definition.
     func noteNames() {
-        guard named !== committed.definition else { return }
-        named = committed.definition
-        for control in committed.definition.controls { _ = names.number(of: control.id) }
+        let (old, new) = (named, committed.definition)
+        guard old !== new else { return }
+        named = new
+        for index in new.controls.indices {
+            // Most definitions replace one with the same controls in the same places.
+            if let old, index < old.controls.count,
+                old.controls[index].id.isSameBytes(as: new.controls[index].id)
+            {
+                continue
+            }
+            _ = names.number(of: new.controls[index].id)
+        }
     }
 
     /// Numbers the names from 0 again if most numbers belong to removed fields. Otherwise each new

@@ -56,9 +56,8 @@ extension Transaction {
         case (.tags(let tags), .tags(let now)):
             let old = before.value.arrayValue ?? []
             let new = after.value.arrayValue ?? []
-            let (isOld, isNew) = (Set(old), Set(new))
-            let added = old.isEmpty ? new : new.filter { !isOld.contains($0) }
-            let removed = old.filter { !isNew.contains($0) }
+            let added = new.without(old)
+            let removed = old.without(new)
             let isRemoved = Set(removed)
             let over = tags.entries.filter { isRemoved.contains($0.tag.json) }
                 .flatMap(before.undoneAs)
@@ -227,9 +226,9 @@ extension Transaction {
         if gone.isEmpty && back.isEmpty { return [] }
         if !wasSet {
             let initial = definition.controls[control].defaultValue.arrayValue ?? []
-            let isGone = Set(gone)
-            let result = present.filter { !isGone.contains($0) } + back
-            if Set(result) == Set(initial) { return [.unset] }
+            // The tags of a field are distinct.
+            let result = (gone.count == present.count ? [] : present.without(gone)) + back
+            if result.count == initial.count, Set(result) == Set(initial) { return [.unset] }
         }
         var edits: [StoredEdit] = []
         if !gone.isEmpty { edits.append(.removeTags(gone)) }
@@ -259,6 +258,15 @@ extension CellContent {
     /// The set that increments add to, as undo names it; `nil` for the default.
     fileprivate func baseForUndo(_ counter: EpochCounter, _ policy: ConflictPolicy) -> Dot? {
         policy.current(counter.bases).flatMap { undoneAs($0.dot).first }
+    }
+}
+
+extension [JSON] {
+    /// The elements that are not among others. There may be tens of thousands.
+    fileprivate func without(_ others: [JSON]) -> [JSON] {
+        if isEmpty || others.isEmpty { return self }
+        let isOther = Set(others)
+        return filter { !isOther.contains($0) }
     }
 }
 

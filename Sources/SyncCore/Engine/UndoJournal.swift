@@ -64,8 +64,16 @@ struct UndoJournal {
 
         /// Renews the steps of fields whose values were restored.
         mutating func renew(by renewals: UndoRenewals) {
-            guard steps.contains(where: { renewals.contains($0.field) }) else { return }
-            var renewed = Array(steps)
+            // Nearly no transaction is concerned, and the steps of the others are not copied.
+            var renewed = ownSteps ?? []
+            if ownSteps == nil {
+                let steps = record.details.undo
+                guard steps.indices.contains(where: { renewals.mayConcern(steps[$0]) })
+                else { return }
+                renewed = Array(steps)
+            } else if !renewed.indices.contains(where: { renewals.mayConcern(renewed[$0]) }) {
+                return
+            }
             for place in renewed.indices { renewed[place].renew(by: renewals) }
             ownSteps = renewed
         }

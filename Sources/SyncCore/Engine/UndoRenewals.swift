@@ -5,7 +5,8 @@
 /// once and not once for each undo behind it.
 struct UndoRenewals {
     private struct Key: Hashable {
-        let field: String
+        /// Of the field, in `fields`.
+        let number: Int
         /// Of a component of wheels.
         let component: String?
         /// `nil` stands for the default.
@@ -13,7 +14,11 @@ struct UndoRenewals {
     }
 
     private var renewed: [Key: Dot] = [:]
-    private var fields: Set<String> = []
+    /// Numbers, so that an id, which may be long, is hashed once for each step.
+    private var fields: [String: Int] = [:]
+    /// The writes whose values were restored, and the range of their counters.
+    private var dots: Set<Dot> = []
+    private var counters: ClosedRange<UInt64>?
 
     /// No renewals.
     init() {}
@@ -31,40 +36,67 @@ struct UndoRenewals {
     }
 
     private mutating func addOlder(_ restoration: UndoStep.Restoration) {
-        fields.insert(restoration.field)
+        let count = fields.count
+        let number = fields[restoration.field, default: count]
+        if number == count { fields[restoration.field] = count }
         func key(_ dot: Dot?) -> Key {
-            Key(field: restoration.field, component: restoration.component, dot: dot)
+            Key(number: number, component: restoration.component, dot: dot)
         }
         let now = renewed[key(restoration.new)] ?? restoration.new
         if restoration.old.isEmpty { renewed[key(nil)] = now }
-        for dot in restoration.old { renewed[key(dot)] = now }
+        for dot in restoration.old {
+            renewed[key(dot)] = now
+            dots.insert(dot)
+            let (low, high) = (counters?.lowerBound ?? .max, counters?.upperBound ?? 0)
+            counters = min(low, dot.counter)...max(high, dot.counter)
+        }
     }
 
     /// Whether no value was restored.
     var isEmpty: Bool { renewed.isEmpty }
 
-    /// Whether a value of the field was restored.
-    func contains(_ field: String) -> Bool { fields.contains(field) }
+    /// The number of a field of which a value was restored.
+    fileprivate func number(of field: String) -> Int? { fields[field] }
 
     /// The newest write that restored the value of `dot`; `dot` itself if there is none.
-    func newest(of dot: Dot, _ field: String, component: String?) -> Dot {
-        renewed[Key(field: field, component: component, dot: dot)] ?? dot
+    fileprivate func newest(of dot: Dot, _ number: Int, component: String?) -> Dot {
+        contains(dot) ? renewed[Key(number: number, component: component, dot: dot)] ?? dot : dot
     }
 
     /// The write that restored a field's default, if there is one.
-    func newestDefault(_ field: String) -> Dot? {
-        renewed[Key(field: field, component: nil, dot: nil)]
+    fileprivate func newestDefault(_ number: Int) -> Dot? {
+        renewed[Key(number: number, component: nil, dot: nil)]
+    }
+
+    /// Whether a step may name a value that was restored. An undo looks at all steps of its user,
+    /// and nearly all of them name other writes.
+    func mayConcern(_ step: UndoStep) -> Bool {
+        func contains(_ trace: UndoStep.Trace) -> Bool {
+            self.contains(trace.dot)
+                || trace.over.indices.contains { self.contains(trace.over[$0]) }
+                || trace.others.contains { self.contains($0) }
+        }
+        return switch step.action {
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _):
+            contains(trace)
+        case .components(let components): components.contains { contains($0.trace) }
+        case .increment(_, let base): base.map { self.contains($0) } ?? true
+        }
+    }
+
+    private func contains(_ dot: Dot) -> Bool {
+        guard let counters, counters.contains(dot.counter) else { return false }
+        return dots.contains(dot)
     }
 }
 
 extension UndoStep {
     /// Replaces each write whose value was restored by the newest write that restored it.
     mutating func renew(by renewals: UndoRenewals) {
-        guard renewals.contains(field) else { return }
-        let field = field
+        guard renewals.mayConcern(self), let number = renewals.number(of: field) else { return }
         func renewed(_ trace: Trace, _ component: String? = nil) -> Trace {
             func renewed(_ dot: Dot) -> Dot {
-                renewals.newest(of: dot, field, component: component)
+                renewals.newest(of: dot, number, component: component)
             }
             var trace = trace
             trace.dot = renewed(trace.dot)
@@ -85,10 +117,10 @@ extension UndoStep {
                     return component
                 })
         case .increment(let amount, nil):
-            action = .increment(amount, base: renewals.newestDefault(field))
+            action = .increment(amount, base: renewals.newestDefault(number))
         case .increment(let amount, let base?):
             action = .increment(
-                amount, base: renewals.newest(of: base, field, component: nil))
+                amount, base: renewals.newest(of: base, number, component: nil))
         case .tags(let trace, let added, let removed, let wasSet):
             action = .tags(renewed(trace), added: added, removed: removed, wasSet: wasSet)
         }

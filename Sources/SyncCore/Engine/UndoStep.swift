@@ -60,7 +60,7 @@ struct UndoStep: Hashable {
     struct Restoration {
         var field: String
         var component: String?
-        var old: Set<Dot>
+        var old: [Dot]
         var new: Dot
     }
 }
@@ -86,7 +86,7 @@ extension UndoStep {
     var restorations: [Restoration] {
         func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
             trace.restores.map {
-                Restoration(field: field, component: component, old: Set($0), new: trace.dot)
+                Restoration(field: field, component: component, old: $0, new: trace.dot)
             }
         }
         return switch action {

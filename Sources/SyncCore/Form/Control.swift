@@ -90,19 +90,20 @@ extension Control {
 
     /// An id in the name of an environment variable: upper case, with `_` for `-`.
     public static func environmentKey(of id: String) -> String {
-        let bytes = id.utf8
-        return String(unsafeUninitializedCapacity: bytes.count) { key in
-            var count = 0
-            for byte in bytes {
-                key[count] =
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte &- 32
-                    case UInt8(ascii: "-"): UInt8(ascii: "_")
-                    default: byte
-                    }
-                count &+= 1
+        var id = id
+        return id.withUTF8 { bytes in
+            String(unsafeUninitializedCapacity: bytes.count) { key in
+                for index in bytes.indices {
+                    let byte = bytes[index]
+                    key[index] =
+                        switch byte {
+                        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte &- 32
+                        case UInt8(ascii: "-"): UInt8(ascii: "_")
+                        default: byte
+                        }
+                }
+                return bytes.count
             }
-            return count
         }
     }
 

@@ -42,16 +42,15 @@ extension FormParser {
         // Memory is reserved only for integers: only they are so short that a definition can
         // contain very many distinct ones.
         if written[0].integerValue != nil { draft.integers.reserveCapacity(written.count) }
-        for (number, element) in written.enumerated() {
+        for (element, place) in zip(written, place.elements(written.count)) {
             if case .object(let object) = element {
-                let place = place.at(.index(number))
                 if object["section"] != nil {
                     group(Members(object: object, place: place), known, into: &draft)
                     continue
                 }
                 option(Members(object: object, place: place), into: &draft)
             } else {
-                option(element, at: place.at(.index(number)), known, into: &draft)
+                option(element, at: place, known, into: &draft)
             }
             draft.extendUntitledGroup()
         }

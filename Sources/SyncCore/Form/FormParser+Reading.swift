@@ -198,6 +198,7 @@ extension FormParser {
     }
 
     private mutating func checkControls(in text: String, at path: [PathStep]) {
+        if text.isPlainASCII { return }
         if text.hasTooManyMarks { return refuseMarks(at: path) }
         guard let problem = text.controlProblem(), issues.count < Self.issuesMax else { return }
         issues.append(

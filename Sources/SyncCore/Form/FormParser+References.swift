@@ -118,17 +118,16 @@ extension FormParser {
     ) -> Condition.Operand? {
         let point = name.utf8.firstIndex(of: UInt8(ascii: "."))
         let head = point.map { String(name[..<$0]) } ?? name
-        guard let index = control(named: head, at: place),
-            let control = controls[index]
+        // The kind alone: a control has so many attributes that each copy of it takes time.
+        guard let index = control(named: head, at: place), let kind = controls[index]?.kind
         else { return nil }
-        if case .label = control.kind {
-            issue(place, "\(control.id) is a label", expected: "a control that has a value")
+        if case .label = kind {
+            issue(place, "\(head) is a label", expected: "a control that has a value")
             return nil
         }
         guard let point else { return Condition.Operand(field: index) }
-        guard case .wheels(let wheels) = control.kind else {
-            issue(
-                place, "\(control.type.withArticle) has no components", expected: control.id)
+        guard case .wheels(let wheels) = kind else {
+            issue(place, "\(kind.type.withArticle) has no components", expected: head)
             return nil
         }
         let id = String(name[name.utf8.index(after: point)...])
@@ -137,13 +136,14 @@ extension FormParser {
         }
         issue(
             place,
-            "\(control.id) has no component \(FormDefinition.quoted(.string(id)))",
+            "\(head) has no component \(FormDefinition.quoted(.string(id)))",
             expected: Wording.oneOf(wheels.components.map(\.id)))
         return nil
     }
 
     // MARK: Conditions
 
+    private static let combinations = ["all", "any", "none"]
     private static let operators = ["in", "not", "atLeast", "atMost"]
     private static let conditionExpected = "complete, or an object such as {flavor: chocolate}"
 
@@ -189,7 +189,7 @@ extension FormParser {
         _ name: String, _ json: JSON, at place: Place, depth: Int
     ) -> Condition? {
         // A control may have the id `all`. Then a list shows that the combination is meant.
-        let isCombination = ["all", "any", "none"].contains(name)
+        let isCombination = Self.combinations.contains { $0.isSameBytes(as: name) }
         if isCombination, json.arrayValue != nil || indexes[name] == nil {
             var list: [Condition] = []
             for (element, place) in elements(json, at: place) {
@@ -202,9 +202,9 @@ extension FormParser {
             }
         }
         guard let operand = operand(named: name, at: place),
-            let control = controls[operand.field]
+            let kind = controls[operand.field]?.kind
         else { return nil }
-        if case .wheels(let wheels) = control.kind, operand.component == nil {
+        if case .wheels(let wheels) = kind, operand.component == nil {
             issue(
                 place, "\(name) has several values",
                 expected: wheels.components.map { "\(name).\($0.id)" }.joined(separator: ", "))
@@ -251,10 +251,10 @@ extension FormParser {
     private mutating func checkOperand(
         _ json: JSON, at place: Place, with operand: Condition.Operand
     ) {
-        guard let control = controls[operand.field] else { return }
+        guard let kind = controls[operand.field]?.kind else { return }
         let expected: String
         let fits: Bool
-        switch control.kind {
+        switch kind {
         case .picker(let picker):
             expected = "\(picker.options.tagType.inWords), or null"
             let tags = picker.isMultiple ? json.arrayValue ?? [json] : [json]

@@ -25,30 +25,47 @@ extension FormDefinition {
     }
 }
 
-/// A place in a form, for issues. The last step is stored separately, so that the places of the
-/// elements of a list share the other steps: most places are never reported.
+/// A place in a form, for issues. Places share the steps before their last one, because most places
+/// are never reported.
 struct Place {
-    private var steps: [PathStep] = []
+    /// The steps before the last one, from the last to the first.
+    private indirect enum Steps {
+        case none
+        case some(PathStep, before: Steps)
+    }
+
+    private var before = Steps.none
+    /// `nil` at the root.
     private var last: PathStep?
 
     /// The root.
     init() {}
 
-    private init(_ steps: [PathStep], _ last: PathStep) {
-        self.steps = steps
+    private init(_ before: Steps, _ last: PathStep) {
+        self.before = before
         self.last = last
     }
 
+    private var steps: Steps { last.map { .some($0, before: before) } ?? .none }
+
     /// The steps from the root.
-    var path: [PathStep] { last.map { steps + [$0] } ?? steps }
+    var path: [PathStep] {
+        var path: [PathStep] = []
+        var rest = steps
+        while case .some(let step, let before) = rest {
+            path.append(step)
+            rest = before
+        }
+        return path.reversed()
+    }
 
     /// One step further.
-    func at(_ step: PathStep) -> Place { Place(path, step) }
+    func at(_ step: PathStep) -> Place { Place(steps, step) }
 
     /// The places of the first `count` elements of an array at this place.
     func elements(_ count: Int) -> some Collection<Place> {
-        let path = path
-        return (0..<count).lazy.map { Place(path, .index($0)) }
+        let steps = steps
+        return (0..<count).lazy.map { Place(steps, .index($0)) }
     }
 }
 
@@ -274,18 +291,17 @@ extension FormParser {
     /// `[A-Za-z][A-Za-z0-9_-]{0,62}`.
     static func isFieldID(_ id: String) -> Bool {
         guard let first = id.utf8.first, id.utf8.count <= 63, isLetter(first) else { return false }
-        return id.utf8.allSatisfy {
-            isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        var id = id
+        return id.withUTF8 { bytes in
+            bytes.allSatisfy {
+                isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
         }
     }
 
-    private static func isLower(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-    }
+    private static func isLower(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
     private static func isLetter(_ byte: UInt8) -> Bool { isLower(byte | 0x20) }
 }

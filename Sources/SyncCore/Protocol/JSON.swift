@@ -97,10 +97,11 @@ public struct JSONObject: Sendable {
 extension String {
     /// Whether both strings are the same UTF-8 bytes, without canonical equivalence.
     public func isSameBytes(as other: String) -> Bool {
+        // Most names that are compared differ in length.
+        guard utf8.count == other.utf8.count else { return false }
         // Native strings are contiguous; comparing them byte by byte through an iterator is slow.
         let same = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in
-                guard left.count == right.count else { return false }
                 guard let left = left.baseAddress, let right = right.baseAddress else {
                     return true
                 }

@@ -49,19 +49,23 @@ public enum SafeText {
 }
 
 extension String {
-    /// Whether it contains no control character (C0, DEL, C1).
-    ///
-    /// `allowingNewlineAndTab` is for text with `multiline`, the only values that may contain
-    /// these.
-    public func isFreeOfControls(allowingNewlineAndTab: Bool = false) -> Bool {
-        // Nearly every text is ASCII without controls. It is checked byte by byte, which is much
-        // faster than scalars.
+    /// Whether it is ASCII without control characters, as nearly every text is. It is checked byte
+    /// by byte, which is much faster than scalars.
+    public var isPlainASCII: Bool {
         let isPlain = utf8.withContiguousStorageIfAvailable { bytes in
             var isPlain = true
             for byte in bytes { isPlain = isPlain && byte &- 0x20 < 0x5F }
             return isPlain
         }
-        if isPlain == true { return true }
+        return isPlain == true
+    }
+
+    /// Whether it contains no control character (C0, DEL, C1).
+    ///
+    /// `allowingNewlineAndTab` is for text with `multiline`, the only values that may contain
+    /// these.
+    public func isFreeOfControls(allowingNewlineAndTab: Bool = false) -> Bool {
+        if isPlainASCII { return true }
         return unicodeScalars.allSatisfy { scalar in
             if allowingNewlineAndTab, scalar == "\n" || scalar == "\t" { return true }
             return !SafeText.isControl(scalar)
