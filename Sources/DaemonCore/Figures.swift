@@ -13,9 +13,10 @@ final class Figures: Sendable {
         var store: StoreStatistics?
         var descriptors = 0
         var descriptorsMax = 0
-        /// Nanoseconds of the loop's longest turn, the most processor time of a turn, and how many
-        /// took too long.
-        var longestTurn = Turn()
+        /// Nanoseconds of the loop's longest turn, the turn with the most processor time, and how
+        /// many took too long.
+        var longestNanoseconds: UInt64 = 0
+        var costliestTurn = TurnReport()
         var longTurns: Int64 = 0
     }
 
@@ -37,13 +38,15 @@ final class Figures: Sendable {
     /// Nanoseconds that a turn of the loop may take; longer ones are counted.
     private static let turnNanosecondsMax: UInt64 = 50_000_000
 
-    /// What a turn of the loop took.
-    func note(_ turn: Turn) {
+    /// What a turn of the loop took. Returns whether it took too long.
+    func note(_ report: TurnReport) -> Bool {
         values.withLock { values in
-            values.longestTurn.nanoseconds = max(values.longestTurn.nanoseconds, turn.nanoseconds)
-            values.longestTurn.processorNanoseconds = max(
-                values.longestTurn.processorNanoseconds, turn.processorNanoseconds)
-            if turn.nanoseconds > Self.turnNanosecondsMax { values.longTurns += 1 }
+            let (turn, most) = (report.turn, values.costliestTurn.turn.processorNanoseconds)
+            values.longestNanoseconds = max(values.longestNanoseconds, turn.nanoseconds)
+            if turn.processorNanoseconds > most { values.costliestTurn = report }
+            let isLong = turn.nanoseconds > Self.turnNanosecondsMax
+            if isLong { values.longTurns += 1 }
+            return isLong
         }
     }
 
@@ -60,10 +63,11 @@ final class Figures: Sendable {
             "used": .integer(values.descriptors), "max": .integer(values.descriptorsMax),
         ]
         members["loop"] = [
-            "longestTurnUs": .integer(Int64(clamping: values.longestTurn.nanoseconds / 1_000)),
+            "longestTurnUs": .integer(Int64(clamping: values.longestNanoseconds / 1_000)),
             "longestTurnCpuUs": .integer(
-                Int64(clamping: values.longestTurn.processorNanoseconds / 1_000)),
+                Int64(clamping: values.costliestTurn.turn.processorNanoseconds / 1_000)),
             "longTurns": .integer(values.longTurns),
+            "costliestTurn": values.costliestTurn.members,
         ]
         if let store = values.store {
             members["store"] = [

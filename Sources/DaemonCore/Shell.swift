@@ -79,6 +79,7 @@ final class Shell {
     var isDirty = false
     private var moment: Moment?
     private var turnClock = TurnClock()
+    private var turnParts = TurnParts()
     private var armedDeadline: UInt64?
     /// Whether accepting has paused because there are `connectionsMax` connections.
     var isFull = false
@@ -139,6 +140,7 @@ final class Shell {
             monotonicNanoseconds: Loop.hrtimeNanoseconds,
             bootMilliseconds: Loop.bootMilliseconds, boot: Loop.boot)
         moment = read
+        turnParts.begin(at: read.monotonicNanoseconds)
         return read
     }
 
@@ -147,6 +149,7 @@ final class Shell {
         isDirty = true
         engine.handle(input, at: now, into: &effects)
         runEffects()
+        turnParts.mark(TurnParts.Part(input), at: Loop.hrtimeNanoseconds)
     }
 
     /// Charges time to a user. This does not start an iteration.
@@ -167,6 +170,7 @@ final class Shell {
         chargeRead(connection)
         engine.received(connection.id, bytes, at: now, into: &effects)
         runEffects()
+        turnParts.mark(.received, at: Loop.hrtimeNanoseconds)
         closeGateIfItMustWait(connection)
         if engine.keepsSecrets { Wiping.wipe(bytes) }
     }
@@ -210,7 +214,9 @@ final class Shell {
             turns += 1
             engine.handle(.iterationEnded, at: now, into: &effects)
             runEffects()
+            turnParts.mark(.batches, at: Loop.hrtimeNanoseconds)
             flush()
+            turnParts.mark(.writes, at: Loop.hrtimeNanoseconds)
         }
         let isUnfinished = openGates()
         follow(engine.schedule, isUnfinished: isUnfinished)
@@ -273,10 +279,13 @@ final class Shell {
     /// iteration on.
     private func noteTurn() {
         guard let moment else { return }
-        figures.note(
-            turnClock.turn(
-                from: moment.monotonicNanoseconds, to: Loop.hrtimeNanoseconds,
-                processor: Loop.threadNanoseconds))
+        let end = Loop.hrtimeNanoseconds
+        turnParts.mark(.other, at: end)
+        let turn = turnClock.turn(
+            from: moment.monotonicNanoseconds, to: end, processor: Loop.threadNanoseconds)
+        let report = TurnReport(
+            turn: turn, parts: turnParts, longestRequest: engine.takeLongestRequest())
+        if figures.note(report) { log.write(.info, report.line) }
     }
 
     // MARK: The end

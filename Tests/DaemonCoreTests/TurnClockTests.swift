@@ -39,11 +39,26 @@ struct TurnClockTests {
         #expect(UInt64(calls) <= last / TurnClock.readNanoseconds + 1)
     }
 
-    @Test("both maxima are kept, each by itself")
+    @Test("both maxima are kept, each by itself, and what the costliest turn was made of")
     func figures() {
         let figures = Figures()
-        figures.note(Turn(nanoseconds: 80_000_000, processorNanoseconds: 7_000_000))
-        figures.note(Turn(nanoseconds: 40_000_000, processorNanoseconds: 39_000_000))
+        let preempted = Turn(nanoseconds: 80_000_000, processorNanoseconds: 7_000_000)
+        #expect(figures.note(TurnReport(turn: preempted)))
+        var costly = TurnReport(
+            turn: Turn(nanoseconds: 40_000_000, processorNanoseconds: 39_000_000),
+            longestRequest: LongestRequest(method: .formApply, nanoseconds: 28_000_000))
+        costly.parts.begin(at: 1_000_000)
+        costly.parts.mark(.received, at: 33_000_000)
+        costly.parts.mark(.writes, at: 41_000_000)
+        #expect(!figures.note(costly))
+        #expect(!figures.note(TurnReport(turn: Turn(nanoseconds: 5, processorNanoseconds: 5))))
+        let turn = figures.members()["loop"]?["costliestTurn"]
+        #expect(turn?["parts"] == ["received": 32_000, "writes": 8_000])
+        #expect(turn?["longestRequest"] == ["us": 28_000, "method": "form.apply"])
+        #expect(
+            costly.line
+                == "a turn of the event loop took 40.0 ms, of that 39.0 ms of the processor: "
+                + "received 32.0 ms, writes 8.0 ms; longest request form.apply 28.0 ms")
         let loop = figures.members()["loop"]
         #expect(loop?["longestTurnUs"] == 80_000)
         #expect(loop?["longestTurnCpuUs"] == 39_000)

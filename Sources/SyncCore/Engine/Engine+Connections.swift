@@ -195,8 +195,13 @@ extension Engine {
     /// Processes a frame. Its text costs one unit for every 128 bytes, in addition to the requests.
     private func receiveFrame(_ text: UnsafeRawBufferPointer, _ connection: Connection) {
         scheduler.spend(1 + text.count >> 7, connection.account)
-        if let plain = PlainRequest(text), executePlain(plain, connection) { return }
+        let began = requestBegins()
+        workspace.method = nil
+        if let plain = PlainRequest(text), executePlain(plain, connection) {
+            return requestEnded(began, connection.account)
+        }
         take(decoder.decode(text), connection)
+        requestEnded(began, connection.account)
     }
 
     private func refuseFrame(_ connection: Connection, length: UInt32) {
@@ -242,7 +247,9 @@ extension Engine {
             case .frame(let text):
                 text.withUnsafeBytes { receiveFrame($0, connection) }
             case .call(let request, let id, let target):
+                let began = requestBegins()
                 perform(request, id, target, connection)
+                requestEnded(began, connection.account)
             }
         }
         awaitTurn(connection)

@@ -30,7 +30,7 @@ extension Engine {
     func perform(
         _ request: Request, _ id: RequestID?, _ target: AnswerTarget, _ connection: Connection
     ) {
-        let began = requestBegins()
+        workspace.method = request.method
         var call = PendingCall(connection: connection, id: id, target: target)
         call.key = request.idempotencyKey.map { use(of: $0, by: request, connection) }
         let verdict = admit(request.kind, call)
@@ -40,19 +40,18 @@ extension Engine {
             counters.requests += 1
             introduce(connection, request)
         }
-        charge(connection, began) { carryOut(verdict, request, call) }
+        charge(connection) { carryOut(verdict, request, call) }
     }
 
-    /// Runs `work` and charges the account for its answer, the steps of its patterns, and its time.
+    /// Runs `work` and charges the account for its answer and the steps of its patterns.
     @inline(__always)
-    func charge(_ connection: Connection, _ began: UInt64?, _ work: () -> Void) {
+    func charge(_ connection: Connection, _ work: () -> Void) {
         let owed = connection.owedBytes
         workspace.patternMeter.used = 0
         work()
         scheduler.spend(
             ((connection.owedBytes - owed) >> 10) + (workspace.patternMeter.used >> 9),
             connection.account)
-        requestEnded(began, connection.account)
     }
 
     /// Continues with a request that waited for the store. All checks run again.
@@ -60,6 +59,7 @@ extension Engine {
     /// - Parameter isKeyUnused: The store has just reported that it does not have the request's
     ///   key.
     func readmit(_ request: Request, _ call: PendingCall, isKeyUnused: Bool = false) {
+        workspace.method = request.method
         let verdict = admit(request.kind, call, isKeyUnused: isKeyUnused)
         carryOut(verdict, request, call)
     }

@@ -25,6 +25,7 @@ extension Engine {
 
     func fetched(_ id: FetchID, _ answer: StoreAnswer) {
         let (began, requestBegan) = (workBegins(), requestBegins())
+        workspace.method = nil
         let account = scheduler.fetchEnded(id)
         let answer = link.redactions.applied(to: answer)
         defer {

@@ -36,14 +36,13 @@ extension Engine {
         _ plain: PlainRequest, _ kind: Admission.Kind, _ connection: Connection,
         _ body: (PendingCall) throws(WireError) -> Void
     ) -> Bool {
-        let began = requestBegins()
         var call = PendingCall(
             connection: connection, id: RequestID(rawText: String(plain: plain.id)),
             target: .slot(.unowed))
         guard case .run = admit(kind, call) else { return false }
         counters.requests += 1
         call.target = .slot(connection.answers.reserve())
-        charge(connection, began) {
+        charge(connection) {
             run(kind, call) { () throws(WireError) in try body(call) }
         }
         return true

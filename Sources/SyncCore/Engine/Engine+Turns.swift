@@ -61,14 +61,45 @@ extension Engine {
         scheduler.worked(took, for: account)
     }
 
-    /// The start of a request after which its account may have to rest; `nil` while no other user
-    /// is connected.
+    /// The start of a request, before its frame is decoded. Its account may have to rest after it.
+    /// `nil` while no other user is connected.
     func requestBegins() -> UInt64? { scheduler.isShared ? stopwatch?() : nil }
 
-    /// Tells the scheduler what a request took.
+    /// Tells the scheduler what a request took, until its memory was free.
     func requestEnded(_ began: UInt64?, _ account: Account) {
         guard let stopwatch else { return }
         let time = stopwatch()
-        scheduler.requestEnded(account, took: began.map { time &- $0 }, at: time)
+        // Without a start it took no longer than the iteration.
+        let took = time &- (began ?? scheduler.now)
+        if took > workspace.longestRequest.nanoseconds {
+            workspace.longestRequest = LongestRequest(method: workspace.method, nanoseconds: took)
+        }
+        scheduler.requestEnded(account, took: began.map { _ in took }, at: time)
+    }
+
+    /// After work outside of requests: if it took long, requests wait for the next iteration.
+    func endLongIteration() {
+        guard let stopwatch else { return }
+        scheduler.iterationLasts(until: stopwatch())
+    }
+
+    /// The longest request since the last call, for the report about a turn.
+    public func takeLongestRequest() -> LongestRequest {
+        defer { workspace.longestRequest = LongestRequest() }
+        return workspace.longestRequest
+    }
+}
+
+/// The request that took longest in a turn of the loop.
+public struct LongestRequest: Hashable, Sendable {
+    /// `nil` for a frame that was refused and for the rest of a request that waited for the store.
+    public var method: Method?
+    /// From its bytes to the end of its memory; 0 if there was no request.
+    public var nanoseconds: UInt64 = 0
+
+    /// A request of that method.
+    public init(method: Method? = nil, nanoseconds: UInt64 = 0) {
+        self.method = method
+        self.nanoseconds = nanoseconds
     }
 }

@@ -115,15 +115,19 @@ public final class Engine {
         advance(to: now)
         switch input {
         case .connected(let id, let peer): connect(id, peer)
-        case .disconnected(let id): disconnect(id)
+        case .disconnected(let id):
+            disconnect(id)
+            endLongIteration()
         case .endOfStream(let id): endOfStream(id)
         case .wrote(let id): if let connection = connections[id] { wrote(connection) }
-        case .committed(let batch, let failures): committed(batch, failures)
+        case .committed(let batch, let failures):
+            committed(batch, failures)
+            endLongIteration()
         case .commitFailed(let batch, let reason): commitFailed(batch, reason)
         case .rebuilt(let replica): rebuilt(replica)
         case .rebuildFailed(let reason): rebuildFailed(reason)
         case .fetched(let id, let answer): fetched(id, answer)
-        case .deadline: break
+        case .deadline: endLongIteration()
         case .turn: takeTurns()
         case .worked(let work, let nanoseconds): worked(work, nanoseconds)
         case .iterationEnded: endIteration()

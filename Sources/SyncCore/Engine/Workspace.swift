@@ -7,6 +7,10 @@ struct Workspace: ~Copyable {
     let compile: PatternCompiler
     /// The writes of the request's transaction; empty between requests.
     let contents = WrittenContents()
+    /// The method of the request; `nil` for a frame that is not decoded yet.
+    var method: Method?
+    /// The longest request since the shell last asked.
+    var longestRequest = LongestRequest()
     /// The results of long access lists during this request.
     var verdicts: [AccessPlace: Bool] = [:]
 

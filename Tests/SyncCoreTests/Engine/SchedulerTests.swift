@@ -124,6 +124,19 @@ import Testing
         #expect(mayBegin == [true, true, true])
     }
 
+    @Test("after 5 ms of any work requests wait for the next iteration")
+    func longWork() {
+        let scheduler = Scheduler()
+        scheduler.now = Self.millisecond
+        let (alice, bob) = (scheduler.join(1), scheduler.join(2))
+        scheduler.iterationLasts(until: 6 * Self.millisecond)
+        #expect(scheduler.mayBegin(alice) && scheduler.mayBegin(bob))
+        scheduler.iterationLasts(until: 6 * Self.millisecond + 1)
+        #expect(!scheduler.mayBegin(alice) && !scheduler.mayBegin(bob))
+        scheduler.now = 7 * Self.millisecond
+        #expect(scheduler.schedule(holdsEdits: false, deadline: .max).wantsTurn)
+    }
+
     @Test("an account lives as long as it has connections or owes something")
     func life() {
         let scheduler = Scheduler()

@@ -40,7 +40,7 @@ final class Account {
     /// The rest grows with a request's duration up to this many nanoseconds.
     static let longNanoseconds: UInt64 = 100_000_000
     /// After this many nanoseconds, an iteration starts no further request.
-    static let turnNanoseconds: UInt64 = 10_000_000
+    static let turnNanoseconds: UInt64 = 5_000_000
     /// The same while another uid is active.
     static let contendedTurnNanoseconds: UInt64 = 2_000_000
     /// The most edits of one uid in a batch while another uid is active, because everybody waits

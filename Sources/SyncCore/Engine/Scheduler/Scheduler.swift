@@ -178,11 +178,16 @@ final class Scheduler {
         return account.unitsLeft > 0
     }
 
+    /// The iteration has lasted until `time`, whatever its work was.
+    func iterationLasts(until time: UInt64) {
+        if time > now &+ Account.turnNanoseconds { usedUpAt = now }
+    }
+
     /// A request took this long. Ends the account's turn if the iteration has taken too long until
     /// `time`, because units are only estimates.
     func requestEnded(_ account: Account, took: UInt64?, at time: UInt64) {
         if let took { rest(account, after: took) }
-        if time > now &+ Account.turnNanoseconds { usedUpAt = now }
+        iterationLasts(until: time)
         let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
         guard time > now &+ most else { return }
         noteSpent(account)
