@@ -9,8 +9,12 @@ struct LiveLink {
     private var machine: ClientMachine
     private var socket: Socket?
     private var unsent: ArraySlice<UInt8> = []
-    /// ssh that logs in to the daemon's machine, meanwhile.
+    /// What takes long and has begun: ssh logs in to the daemon's machine, or a daemon starts.
     private var launch: BackgroundLaunch?
+    /// Whether a daemon that has gone without a word is started again: only the user's own.
+    private let startsDaemon: Bool
+    /// Whether the daemon was stopped. Somebody wanted that, so it is not started again.
+    private var saidGoodbye = false
     private let daemon: SocketResolution
     private let form: String
     private let identity: ClientMachine.Configuration
@@ -22,8 +26,9 @@ struct LiveLink {
     }
 
     /// A link that follows a form.
-    init(_ daemon: SocketResolution, form: String, tty: String?) {
+    init(_ daemon: SocketResolution, form: String, tty: String?, startsDaemon: Bool) {
         self.daemon = daemon
+        self.startsDaemon = startsDaemon && daemon.mayStart
         self.form = form
         var random = SystemRandomNumberGenerator()
         let session = String(random.next() as UInt64, radix: 36)
@@ -67,35 +72,53 @@ struct LiveLink {
     /// When to connect next.
     var deadline: UInt64? { launch == nil ? machine.connectDeadline : nil }
 
-    mutating func takeEvent() -> ClientEvent? { machine.takeEvent() }
+    mutating func takeEvent() -> ClientEvent? {
+        let event = machine.takeEvent()
+        switch event {
+        case .greeted?: saidGoodbye = false
+        case .goodbye?: saidGoodbye = true
+        default: break
+        }
+        return event
+    }
 
     mutating func submit(_ request: Request) -> Ticket { machine.submit(request) }
 
     /// Connects if it is time to.
     mutating func connectIfDue(at now: UInt64) {
         guard let due = deadline, due <= now else { return }
+        let until = now.adding(seconds: Self.launchSeconds)
         if daemon.host != nil {
-            let until = now.adding(seconds: Self.loginSeconds)
-            launch = BackgroundLaunch { [daemon] () throws(LaunchError) in
+            return begin { [daemon] () throws(LaunchError) in
                 do throws(ConnectError) {
                     return try daemon.connect(deadline: until, mayAsk: false)
                 } catch {
                     throw .connect(error)
                 }
             }
-            if launch == nil { machine.connectFailed(at: now) }
-            return
         }
         do throws(ConnectError) {
             opened(try daemon.connect(deadline: now.adding(seconds: 0.1)))
         } catch {
-            machine.connectFailed(at: now)
+            guard startsDaemon, !saidGoodbye, error.mayPass else {
+                return machine.connectFailed(at: now)
+            }
+            begin { [place = daemon.place] () throws(LaunchError) in
+                try DaemonLauncher(place: place).connect(deadline: until)
+            }
         }
     }
 
-    /// How long ssh may take to log in, in seconds. It cannot ask for anything, since the form has
-    /// the terminal.
-    private static let loginSeconds = 30.0
+    private mutating func begin(
+        _ connect: @escaping @Sendable () throws(LaunchError) -> StreamSocket
+    ) {
+        launch = BackgroundLaunch(connect)
+        if launch == nil { machine.connectFailed(at: MonotonicClock.now()) }
+    }
+
+    /// How long ssh may take to log in, or a daemon to start, in seconds. ssh cannot ask for
+    /// anything, since the form has the terminal.
+    private static let launchSeconds = 30.0
 
     private mutating func opened(_ stream: consuming StreamSocket) {
         socket = Socket(stream)

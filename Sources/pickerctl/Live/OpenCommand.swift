@@ -128,7 +128,9 @@ enum LiveStart {
                 json, limits: .received, compile: RegularExpression.compiler)
         } catch {
             throw Failure(
-                .unavailable, "the daemon's form cannot be shown; is it of this version?")
+                .unavailable,
+                "the daemon's form cannot be shown; install a pickerctl and a pickersyncd of one "
+                    + "version")
         }
     }
 
@@ -202,7 +204,8 @@ enum LiveStart {
             size: Size(columns: 80, lines: 24))
         model.activeEdit = nil
         let link = LiveLink(
-            session.client.resolution, form: presentation.form, tty: session.terminal)
+            session.client.resolution, form: presentation.form, tty: session.terminal,
+            startsDaemon: settings.autostart)
         session.client.close()
         var runtime = LineRuntime(LineForm(model, isPerson: isPerson), link, output: output)
         return try runtime.run()
@@ -219,7 +222,8 @@ enum LiveStart {
         var model = LiveModel(presentation, around, mode: mode, size: terminal.size)
         if let field { model.focus = .control(field) }
         let link = LiveLink(
-            session.client.resolution, form: presentation.form, tty: session.terminal)
+            session.client.resolution, form: presentation.form, tty: session.terminal,
+            startsDaemon: settings.autostart)
         session.client.close()
         var runtime = LiveRuntime(model, link, terminal, charset: charset)
         return runtime.run()

@@ -3,6 +3,7 @@
     python3 ends.py FOLDER-OF-THE-PROGRAMS [STORY…]
 """
 
+import json
 import os
 import re
 import signal
@@ -329,5 +330,46 @@ def accessible():
         form.close()
 
 
+def own_daemon():
+    """The user's own daemon: started again after a crash, not after somebody stopped it."""
+    form = Form(PROGRAMS)
+    form.kill()
+    os.mkdir(form.folder + "/run", 0o700)
+    own = {"PICKERSYNC_SOCKET": None, "XDG_RUNTIME_DIR": form.folder + "/run",
+           "XDG_STATE_HOME": form.folder + "/own"}
+
+    def process():
+        status = form.ctl("status", "-o", "json", "--no-autostart", **own)
+        return json.loads(status.stdout)["pid"] if status.returncode == 0 else None
+
+    def ends():
+        wait_for("the end of the daemon", lambda: process() is None)
+
+    try:
+        applied = form.ctl("form", "apply", "-y", EXAMPLES + "ice-cream.yaml", **own)
+        check(applied.returncode == 0, applied.stderr)
+        t = form.open("ice-cream", **own)
+        t.sees("live")
+        first = process()
+        os.kill(first, signal.SIGKILL)
+        t.sees("the daemon is back")
+        second = process()
+        check(second not in (None, first), "no other daemon was started")
+        os.kill(second, signal.SIGTERM)
+        t.sees("offline")
+        ends()
+        # The form tries to connect several times.
+        t.pump(1)
+        t.press("q")
+        t.ends(0)
+        check(process() is None, "a daemon that somebody stopped was started again")
+    finally:
+        number = process()
+        if number:
+            os.kill(number, signal.SIGTERM)
+            ends()
+        form.close()
+
+
 run(odd_exits, the_terminal_goes_away, suspend_and_resume, colours, synchronized,
-    keys_before_the_form_is_there, answers_out_of_a_pipe, accessible)
+    keys_before_the_form_is_there, answers_out_of_a_pipe, accessible, own_daemon)
