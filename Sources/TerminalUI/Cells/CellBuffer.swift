@@ -179,6 +179,12 @@ public struct CellBuffer: Hashable, Sendable {
         }
     }
 
+    /// Takes the cells of a line of another buffer of the same size.
+    mutating func copyLine(_ y: Int, of other: CellBuffer) {
+        let line = Rect(x: 0, y: y, columns: columns, lines: 1)
+        copy(other, to: Point(x: 0, y: 0), clip: line)
+    }
+
     /// Replaces the cells of a line with the same number of cells.
     mutating func setLine(_ y: Int, _ line: [Cell]) {
         precondition(line.count == columns, "a line has a cell for each column")

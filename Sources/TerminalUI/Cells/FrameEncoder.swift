@@ -83,8 +83,11 @@ public struct FrameEncoder: Sendable {
             if let lastFrame, frame.hasLine(y, of: lastFrame) { continue }
             let line = frame.reducedLine(y, to: options.depth, charset: options.charset)
             encodeLine(y, to: line, into: &out)
+            lastFrame?.copyLine(y, of: frame)
         }
-        lastFrame = frame
+        // Only changed lines are copied: a frame that is shared with the caller would be copied
+        // whole when the caller draws the next one in it.
+        if lastFrame == nil { lastFrame = frame }
         let isDrawn = isWhole || out.count > drawnFrom
         if isDrawn, !options.isSynchronized, isCursorShown != false {
             // Otherwise the moving cursor would be visible.

@@ -45,6 +45,9 @@ struct LiveRuntime {
 
     /// The timeout for the rest of an escape sequence, in nanoseconds.
     private static let escapeSpan: UInt64 = 40_000_000
+    /// How long the frame of an answered edit lets other forms go first, in microseconds: about
+    /// as long as the kernel and one of them need, and too short to be seen.
+    private static let othersSpan: UInt32 = 150
     /// How long a frame waits for the answer to a request, in nanoseconds.
     private static let answerSpan: UInt64 = 4_000_000
 
@@ -69,10 +72,10 @@ struct LiveRuntime {
         feed(.resized(terminal.size))
         draw()
         while ending == nil {
-            wait()
+            let due = model.deadline
+            wait(until: due)
             takeClientEvents()
-            let now = MonotonicClock.now()
-            if let deadline = model.deadline, deadline <= now { feed(.tick) }
+            if let due, due <= MonotonicClock.now() { feed(.tick) }
             link.flush()
             if let drawDue, drawDue > MonotonicClock.now() { continue }
             if ending == nil { draw() }
@@ -145,9 +148,10 @@ struct LiveRuntime {
 
     // MARK: Waiting
 
-    private mutating func wait() {
+    /// Waits for input, until `due` at most (monotonic nanoseconds), and takes it.
+    private mutating func wait(until due: UInt64?) {
         let now = MonotonicClock.now()
-        var deadline = model.deadline
+        var deadline = due
         for other in [link.deadline, escapeDue, drawDue] {
             if let other { deadline = min(deadline ?? other, other) }
         }
@@ -165,8 +169,9 @@ struct LiveRuntime {
         if entries[0].revents != 0 { takeInput() }
         if entries.count > 2, entries[2].revents & ~Int16(POLLOUT) != 0 {
             // The daemon has told the other forms too. They may wait for this processor, and what
-            // is left to do here is a frame that is not urgent.
-            if !numbers.isEmpty { sched_yield() }
+            // is left to do here is a frame that is not urgent. sched_yield(2) would not do: with
+            // EEVDF this process is often the next one again.
+            if !numbers.isEmpty, !model.presentation.others.isEmpty { usleep(Self.othersSpan) }
             link.receive()
         }
         let then = MonotonicClock.now()

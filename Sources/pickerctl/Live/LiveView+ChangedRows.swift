@@ -84,7 +84,10 @@ extension LiveModel {
     /// The last frame with the stale rows drawn again; `nil` if a whole frame is needed.
     func screenWithChangedRows(_ drawn: inout DrawnParts) -> LiveScreen? {
         let environment = environment(&drawn)
-        guard case .rows(let controls) = stale, var canvas = drawn.frame,
+        // Moved out, so that changing it does not copy it.
+        var last: Canvas?
+        swap(&last, &drawn.frame)
+        guard case .rows(let controls) = stale, var canvas = last.take(),
             drawn.isFor(size: size, definition: presentation.definitions, environment),
             drawn.isCurrent(headerLook), drawn.isCurrent(.words(words)),
             drawn.isCurrent(hintsLook)
