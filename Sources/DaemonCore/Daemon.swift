@@ -61,14 +61,22 @@ public enum Daemon {
         Work.limitThreads(to: 3)
         let figures = Figures()
         let subordinates = SubordinateUsers()
-        let engine = try store.startEngine(choices, figures, subordinates, log)
+        let clock = MachineClock(sources.environment)
+        let engine = try store.startEngine(choices, figures, subordinates, clock.now, log)
+        if configuration.group != nil, !ProcessLimits.seesLoginUIDs {
+            log.write(
+                .warning,
+                "/proc hides the login uids of other users, so who proposes a change can approve it "
+                    + "with sudo; mount /proc without hidepid, and set ProtectProc=default")
+        }
         do {
             try Loop.withLoop { loop in
                 let shell = Shell(
                     loop: loop, engine: engine, log: log,
                     manager: ServiceManager(sources.environment, pid: getpid()),
                     store: StoreQueue(loop: loop, store: store.store, figures: figures),
-                    figures: figures, subordinates: subordinates,
+                    figures: figures, subordinates: subordinates, clock: clock,
+                    lastConnection: store.connectionsBefore,
                     connectionsMax: choices.engine.limits.connectionsMax + ProcessLimits.refusals,
                     groupsMax: choices.engine.limits.groupsMax,
                     descriptorsMax: choices.descriptorsMax)

@@ -99,8 +99,12 @@ enum ProcessLimits {
         return uid
     }
 
+    /// Whether `loginUID` knows the processes of other users. They are hidden if /proc is mounted
+    /// with `hidepid`, as with `ProtectProc=invisible` of systemd.exec(5).
+    static var seesLoginUIDs: Bool { access("/proc/1/loginuid", F_OK) == 0 }
+
     /// The words of a short file of the kernel; `nil` if it cannot be read.
-    private static func fields(of file: String) -> [Substring]? {
+    static func fields(of file: String) -> [Substring]? {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -48,6 +48,7 @@ final class Shell {
     let subordinates: SubordinateUsers
     let store: StoreQueue
     let figures: Figures
+    private let clock: MachineClock
 
     var phase = ShellPhase.serving
     /// The maximum number of accepted connections, because descriptors are limited.
@@ -58,7 +59,8 @@ final class Shell {
     var idleExit: Duration?
 
     var connections = ConnectionTable<ClientConnection>()
-    var lastConnection: UInt64 = 0
+    /// The number of the connection that was accepted last.
+    var lastConnection: UInt64
     var listeners: [UnixListener] = []
     /// By uid.
     var shares: [UInt32: Share] = [:]
@@ -96,12 +98,16 @@ final class Shell {
     var onEnd: ((_ isClean: Bool) -> Void)?
 
     /// A shell that does not accept connections yet.
+    ///
+    /// - Parameter lastConnection: The first connection has the number after it.
     init(
         loop: Loop, engine: Engine, log: Log, manager: ServiceManager, store: StoreQueue,
-        figures: Figures, subordinates: SubordinateUsers, connectionsMax: Int,
-        groupsMax: Int, descriptorsMax: Int
+        figures: Figures, subordinates: SubordinateUsers, clock: MachineClock,
+        lastConnection: UInt64, connectionsMax: Int, groupsMax: Int, descriptorsMax: Int
     ) {
         self.loop = loop
+        self.clock = clock
+        self.lastConnection = lastConnection
         self.engine = engine
         self.log = log
         self.manager = manager
@@ -135,10 +141,7 @@ final class Shell {
     /// Both clocks, read once for each iteration.
     var now: Moment {
         if let moment { return moment }
-        let read = Moment(
-            wallMilliseconds: Loop.wallMilliseconds,
-            monotonicNanoseconds: Loop.hrtimeNanoseconds,
-            bootMilliseconds: Loop.bootMilliseconds, boot: Loop.boot)
+        let read = clock.now
         moment = read
         turnParts.begin(at: read.monotonicNanoseconds)
         return read

@@ -118,18 +118,6 @@ internal import Glibc
     /// clock_gettime(2), CLOCK_BOOTTIME.
     public static var bootMilliseconds: Int64 { milliseconds(CLOCK_BOOTTIME) }
 
-    /// A number for the start of the machine that the boot clock counts from; 0 if /proc does not
-    /// show it, as in a service with `ProcSubset=pid`: random(4), boot_id.
-    public static let boot: UInt64 = {
-        let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return 0 }
-        defer { close(file) }
-        var text = [UInt8](repeating: 0, count: 36)
-        guard unsafe read(file, &text, text.count) == text.count else { return 0 }
-        let digits = String(decoding: text.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
-        return UInt64(digits.prefix(16), radix: 16) ?? 0
-    }()
-
     private static func milliseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         let status = unsafe clock_gettime(clock, &time)

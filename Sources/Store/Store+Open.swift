@@ -51,7 +51,8 @@ extension Store {
             databaseState: .closed, unfinishedOpening: .adoption, meta: meta)
         if !builder.options.finishesOpeningLater { try store.finishOpening() }
         let opening = Opening(
-            condition: .created, replica: meta.replica, replicaChange: .created)
+            condition: .created, replica: meta.replica, replicaChange: .created,
+            run: meta.generation)
         return (store, opening)
     }
 
@@ -95,7 +96,8 @@ extension Store {
             try store.finishOpening()
         }
         let opening = Opening(
-            condition: condition, replica: meta.replica, replicaChange: change)
+            condition: condition, replica: meta.replica, replicaChange: change,
+            run: meta.generation)
         return (store, opening)
     }
 

@@ -62,6 +62,8 @@ public struct Opening: Sendable, Hashable {
     public var replica: ReplicaID
     /// `nil` if the replica is unchanged.
     public var replicaChange: ReplicaChange?
+    /// The number of this run, greater than that of every earlier run of the store.
+    public var run: Int64
 
     /// Whether revisions that a client has seen may be missing, so that each form needs a new log
     /// (PROTOCOL.md, What you can rely on, 3).

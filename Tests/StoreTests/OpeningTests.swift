@@ -18,13 +18,17 @@ struct OpeningTests {
         let second = try scratch.open()
         #expect(
             second.opening
-                == Opening(condition: .clean, replica: first.opening.replica, replicaChange: nil))
+                == Opening(
+                    condition: .clean, replica: first.opening.replica, replicaChange: nil,
+                    run: first.opening.run + 1))
         #expect(!second.opening.newLogs)
         try second.store.close(clean: false)
         let third = try scratch.open()
         #expect(
             third.opening
-                == Opening(condition: .unclean, replica: first.opening.replica, replicaChange: nil))
+                == Opening(
+                    condition: .unclean, replica: first.opening.replica, replicaChange: nil,
+                    run: second.opening.run + 1))
         try third.store.close()
     }
 

@@ -149,6 +149,24 @@ struct LifeTests {
         #expect(try daemon.wait() == 0)
     }
 
+    @Test("a connection never has the number of one of an earlier run", arguments: [SIGTERM, SIGKILL])
+    func connectionNumbers(signal: Int32) throws {
+        let folder = try TemporaryFolder()
+        var last = 0
+        for _ in 0..<3 {
+            let daemon = try DaemonProcess(folder).ready()
+            for _ in 0..<2 {
+                let client = try WireClient(daemon.socket)
+                let greeting = try client.call("hello", ["protocol": 1, "client": "test"])
+                let number = try #require((greeting["you"] as? Object)?["connection"] as? Int)
+                #expect(number > last)
+                last = number
+            }
+            daemon.signal(signal)
+            _ = try daemon.wait()
+        }
+    }
+
     @Test("a socket from the service manager is served, outlives the daemon and says restart")
     func activation() throws {
         let folder = try TemporaryFolder()
