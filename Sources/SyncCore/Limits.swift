@@ -72,9 +72,11 @@ public struct Limits: Sendable, Hashable {
     /// Connections that take presses of one form's buttons. For each press they are asked which of
     /// them takes it.
     public var handlersMax = 100
-    /// Presses of one button that wait for a handler.
+    /// Presses of one button that wait for a handler. When there are so many, each user has a tenth
+    /// of them for themselves, up to twice as many in all.
     public var queueMax = 100
-    /// Bytes of the values that the waiting and running presses of a form keep for their handlers.
+    /// Bytes of the values that the waiting and running presses of a form keep for their handlers;
+    /// with the same share for each user.
     public var queueBytesMax = 16 << 20
     /// Ended presses of a form whose outcome is kept.
     public var outcomesMax = 1_000

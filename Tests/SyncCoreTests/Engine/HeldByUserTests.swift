@@ -57,7 +57,7 @@ import Testing
         #expect(propose(other, "f").contains(#""proposal""#), "others have their own")
     }
 
-    @Test("runs: the presses of a button and the values they keep are bounded, for all users")
+    @Test("runs: the presses of a button and the values they keep are bounded")
     func runs() throws {
         var limits = Limits()
         limits.queueMax = 4
@@ -82,6 +82,33 @@ import Testing
         let kept = state.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
         #expect(kept >= 27_000, "the presses keep their values")
         #expect(press(clients[0], "g").contains(#""limit":"queueBytesMax""#))
+        // Others have a share of their own.
+        let bob = host.connect(uid: 8, user: "bob")
+        for form in Self.forms {
+            #expect(press(bob, form).contains(#""result""#))
+            #expect(press(bob, form).contains(#""limit":"queue"#))
+        }
+    }
+
+    @Test("runs: all users together have at most twice a full queue")
+    func fullQueue() throws {
+        var limits = Limits()
+        limits.queueMax = 25
+        let host = try host(limits)
+        var accepted = 0
+        for uid in UInt32(10)..<40 {
+            let client = host.connect(uid: uid, user: "u\(uid)")
+            for number in 1...30 {
+                let answer = ask(
+                    host, client, "state.set",
+                    #"{"form":"f","changes":[{"field":"b","press":true}]}"#)
+                if answer.contains(#""result""#) { accepted += 1; continue }
+                // The first user fills the queue, each other one has three places.
+                #expect(uid == 10 ? number == 26 : number == 4 || accepted == 50, "\(answer)")
+                break
+            }
+        }
+        #expect(accepted == 50)
     }
 
     @Test("leases: a field keeps eight at most, and their ends are charged to who took them")

@@ -64,6 +64,31 @@ import Testing
         }
     }
 
+    @Test("10,000 leases want one timer, for the earliest of them")
+    func oneTimer() throws {
+        let forms = (0..<10).map { "f\($0)" }
+        for (number, form) in forms.enumerated() {
+            apply(form, fields: 1_000)
+            for part in 0..<10 {
+                let seconds = 3_600 + 10 * number + part
+                let fields = part * 100..<(part + 1) * 100
+                lease(alice, form, fields, #"{"seconds":\#(seconds)}"#)
+            }
+        }
+        #expect(host.engine.clocks.deadlines.count == 10_000)
+        // The timer is the longest wait until the first lease is due, whatever happens meanwhile.
+        host.milliseconds += 3_599_000
+        for _ in 0..<3 {
+            host.ask(alice, #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
+            let wait = host.engine.schedule.deadline - host.engine.now.monotonicNanoseconds
+            #expect(wait > 0 && wait <= 1_000_000_000)
+            #expect(host.engine.clocks.deadlines.count == 10_000)
+        }
+        host.pass(milliseconds: 1_000)
+        #expect(try leased("f0") == 900 && leased("f1") == 1_000)
+        #expect(host.engine.clocks.deadlines.count == 9_900)
+    }
+
     @Test("what was due while the daemon was away ends before the first request, all of it")
     func start() throws {
         let forms = (0..<6).map { "f\($0)" }

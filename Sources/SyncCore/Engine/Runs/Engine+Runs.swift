@@ -23,7 +23,7 @@ extension Engine {
     /// What counts for presses of one request.
     func runTerms(_ message: String?) -> Transaction.RunTerms {
         Transaction.RunTerms(
-            queueMax: configuration.limits.queueMax,
+            accountUID: environment.accountUID, queueMax: configuration.limits.queueMax,
             queueBytesMax: configuration.limits.queueBytesMax, message: message)
     }
 

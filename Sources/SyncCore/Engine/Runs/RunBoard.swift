@@ -1,3 +1,12 @@
+/// Who may still add to what is full: one user must not keep the others out of it.
+enum QueueShare {
+    /// Whether a user with `own` of `all` that is there may add to it. In what is full, each user
+    /// has a tenth of their own, but all together have no more than twice the limit.
+    static func admits(own: Int, all: Int, max: Int) -> Bool {
+        all < max || (own < (max + 9) / 10 && all < max * 2)
+    }
+}
+
 /// The presses of one button with `runs` (FORM.md, Buttons that answer).
 ///
 ///     press ──▶ waiting ──assign──▶ running ──finish──▶ done, failed, cancelled
@@ -26,8 +35,8 @@ struct RunBoard: Sendable {
     enum Refusal: Error {
         /// Another press waits or runs.
         case busy(Dot)
-        /// Too many presses wait.
-        case full
+        /// So many presses wait, too many.
+        case full(waiting: Int)
     }
 
     /// A button that nobody has pressed.
@@ -62,10 +71,22 @@ struct RunBoard: Sendable {
     }
 
     /// Whether another press is accepted now.
-    func admit(_ rules: RunRules, queueMax: Int) throws(Refusal) {
+    ///
+    /// - Parameters:
+    ///   - added: The presses of the same transaction that were accepted before.
+    ///   - isOwn: Whether a press is one of the user who presses.
+    func admit(
+        _ rules: RunRules, added: Int = 0, queueMax: Int, isOwn: (Run) -> Bool
+    ) throws(Refusal) {
         switch rules.mode {
         case .one: if let other = running.first ?? waiting.first { throw .busy(other.press) }
-        case .queue: if waiting.count >= queueMax { throw .full }
+        case .queue:
+            let count = waiting.count + added
+            if count < queueMax { return }
+            let own = added + waiting.count(where: isOwn)
+            guard QueueShare.admits(own: own, all: count, max: queueMax) else {
+                throw .full(waiting: count)
+            }
         case .latest: break
         }
     }

@@ -3,6 +3,8 @@
 extension Transaction {
     /// What counts for presses of buttons with `runs`.
     struct RunTerms {
+        /// The uid whose account a uid is charged to.
+        var accountUID: @Sendable (UInt32) -> UInt32 = { $0 }
         /// The limits for presses that wait.
         var queueMax = Int.max
         var queueBytesMax = Int.max
@@ -39,16 +41,25 @@ extension Transaction {
         let id = definition.controls[target].id
         let (pressed, terms) = (rare?.runPresses?[target], rare?.runTerms ?? RunTerms())
         if rules.mode == .one, let pressed { throw busy(id, pressed.first) }
-        let queueMax = terms.queueMax - (rules.mode == .queue ? pressed?.count ?? 0 : 0)
-        do { try form.working.board(target).admit(rules, queueMax: queueMax) } catch {
+        let board = form.working.board(target)
+        do {
+            try board.admit(
+                rules, added: pressed?.count ?? 0, queueMax: terms.queueMax, isOwn: isOwn)
+        } catch {
             switch error {
             case .busy(let press): throw busy(id, press)
-            case .full:
+            case .full(let waiting):
                 throw .limit(
                     "queueMax", max: Int64(terms.queueMax),
-                    "\(terms.queueMax) presses of \(id) wait already (queueMax); try later")
+                    "\(waiting) presses of \(id) wait already (queueMax); try later")
             }
         }
+    }
+
+    /// Whether a press is one of the author of this transaction, under any uid.
+    private func isOwn(_ run: Run) -> Bool {
+        let account = rare?.runTerms.accountUID ?? { $0 }
+        return account(run.by.uid) == account(author.uid)
     }
 
     /// Refuses presses whose values take too much, once all changes are known. Each press is judged
@@ -56,11 +67,17 @@ extension Transaction {
     func checkRuns() throws(WireError) {
         guard let rare, let runPresses = rare.runPresses else { return }
         runPresses.values = valuesText()
-        var kept = form.working.busyButtons.reduce(0) { $0 + $1.board.valueBytes }
-        kept += (runPresses.all.count - 1) * runPresses.values.count
-        if kept < rare.runTerms.queueBytesMax { return }
+        let boards = form.working.busyButtons.map(\.board)
+        let added = (runPresses.all.count - 1) * runPresses.values.count
+        let kept = added + boards.reduce(0) { $0 + $1.valueBytes }
+        let bytesMax = rare.runTerms.queueBytesMax
+        if kept < bytesMax { return }
+        let own = boards.lazy.flatMap(\.active).filter(isOwn).reduce(added) {
+            $0 + $1.values.count
+        }
+        if QueueShare.admits(own: own, all: kept, max: bytesMax) { return }
         throw .limit(
-            "queueBytesMax", max: Int64(rare.runTerms.queueBytesMax),
+            "queueBytesMax", max: Int64(bytesMax),
             "the presses of form \(form.name) that wait would keep \(kept) bytes (queueBytesMax); "
                 + "try later")
     }

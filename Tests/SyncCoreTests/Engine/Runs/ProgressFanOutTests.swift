@@ -69,8 +69,12 @@ import Testing
 
     /// The texts of progress that a watcher received, by press.
     private func texts(_ watcher: ConnectionID) throws -> [String: [String]] {
+        try texts(host.take(watcher))
+    }
+
+    private func texts(_ frames: [String]) throws -> [String: [String]] {
         var texts: [String: [String]] = [:]
-        for frame in host.take(watcher) {
+        for frame in frames {
             let json = try JSON(parsing: frame)
             guard json["method"]?.stringValue == "button.progress", let params = json["params"],
                 let press = params["press"]?.stringValue, let text = params["text"]?.stringValue
@@ -85,9 +89,14 @@ import Testing
         // One second, then the rest.
         let last = report(1...50)
         for reader in watchers.prefix(Self.readers) {
-            let texts = try texts(reader)
+            let frames = host.take(reader)
+            let texts = try texts(frames)
             #expect(texts.count == Self.buttons)
             for heard in texts.values { #expect(heard.count <= 12 && heard.last == last) }
+            // Not the handlers decide how much a watcher receives: these sent 5,000 reports.
+            let longest = frames.map(\.utf8.count).max() ?? 0
+            let bytes = frames.reduce(0) { $0 + $1.utf8.count }
+            #expect(longest < 1_024 && bytes <= 12 * Self.buttons * longest, "\(bytes)")
         }
     }
 

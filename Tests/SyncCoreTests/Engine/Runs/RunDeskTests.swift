@@ -23,11 +23,15 @@ private func ticket(_ number: UInt64) -> RunTicket {
     func modes() throws {
         var board = RunBoard()
         #expect(board.add(run(1), RunRules(.one)).isEmpty)
-        #expect(throws: RunBoard.Refusal.self) { try board.admit(RunRules(.one), queueMax: 9) }
-        try board.admit(RunRules(.queue), queueMax: 2)
+        func admit(_ mode: RunRules.Mode, isOwn: Bool = true) throws {
+            try board.admit(RunRules(mode), queueMax: 2) { _ in isOwn }
+        }
+        #expect(throws: RunBoard.Refusal.self) { try admit(.one) }
+        try admit(.queue)
         #expect(board.add(run(2), RunRules(.queue)).isEmpty)
-        #expect(throws: RunBoard.Refusal.self) { try board.admit(RunRules(.queue), queueMax: 2) }
-        try board.admit(RunRules(.latest), queueMax: 2)
+        #expect(throws: RunBoard.Refusal.self) { try admit(.queue) }
+        try admit(.queue, isOwn: false)
+        try admit(.latest)
         let dropped = board.add(run(3), RunRules(.latest))
         #expect(dropped.map(\.press.counter) == [1, 2])
         #expect(dropped.allSatisfy { $0.state == .dropped && $0.values.isEmpty })
