@@ -107,6 +107,41 @@ struct ExitStatusTests {
         #expect(quota.err.contains("ask for a higher limit"), "\(quota.err)")
     }
 
+    @Test(
+        "what an older daemon does not know is 69, before anything is changed",
+        arguments: [
+            (["set", "f/a=on", "-m", "why"], "messages"),
+            (["set", "f/a=on", "--for", "1h"], "leases"), (["lease", "f/a", "--end"], "leases"),
+            (["press", "f/b", "--wait"], "runs"), (["handle", "f/b", "--", "true"], "runs"),
+            (["explain", "f/a"], "explain"), (["propose", "f/a=on"], "proposals"),
+            (["approve", "f/1", "--yes"], "proposals"), (["proposals"], "proposals"),
+        ])
+    func olderDaemon(words: [String], feature: String) throws {
+        let bench = try Bench(starting: false)
+        let fake = try FakeDaemon(bench.socket) { request in
+            let result: String
+            switch request["method"]?.stringValue {
+            case "hello":
+                result =
+                    #"{"protocol":1,"server":"pickersyncd/0","replica":"3f9a.1","features":["undo"],"#
+                    + #""you":{"connection":1,"uid":0,"gid":0,"pid":1,"user":"me"},"limits":{}}"#
+            case "ping": result = "{}"
+            case "form.get":
+                result =
+                    #"{"form":"f","version":1,"log":"910a2dec8902","revision":1,"definition":{"#
+                    + #""form":"f","fields":[{"id":"a","type":"toggle"},"#
+                    + #"{"id":"b","type":"button","runs":"queue"}]}}"#
+            default: return FakeDaemon.refusal(request, -32601, "methodNotFound", "not expected")
+            }
+            let id = request["id"]?.encodedText ?? "1"
+            return #"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"#
+        }
+        defer { fake.stop() }
+        let outcome = try bench.launch(words).outcome()
+        #expect(outcome.status == 69, "\(outcome.err)")
+        #expect(outcome.err.contains("this daemon does not know \(feature); upgrade it"))
+    }
+
     @Test("what listens there and is not a daemon is told as that")
     func noDaemon() throws {
         let bench = try Bench(starting: false)

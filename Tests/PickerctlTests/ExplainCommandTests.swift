@@ -132,6 +132,15 @@ struct ExplainCommandTests {
                 "  b by bob, 2, is current", "  a by alice, 1",
                 "latest: bob's stamp is 1.2 s later.", "You may set it.",
             ])
+        // The last change does not always win.
+        facts.change = Explanation.Change(revision: 3)
+        for (user, time, deed) in [("bob", 2, "set it"), ("alice", 3, "changed it last")] {
+            facts.change?.by = sibling(user, "b", at: 2).by
+            facts.change?.at = Timestamp(milliseconds: Int64(time))
+            let line = "\(user) \(deed) at \(time) (revision 3)."
+            #expect(lines(.latest, .latest, 1_200).contains(line))
+        }
+        facts.change = nil
         #expect(
             lines(.ask, .latest, 90).contains(
                 "ask: all are kept until somebody chooses; bob's stamp is 90 ms later."))

@@ -49,7 +49,7 @@ struct HandleTests {
         defer { handler.signal(SIGTERM) }
         let press = try bench.run("press", "start", "--wait")
         #expect(press.status == 1)
-        #expect(press.err.contains("failed by"), "\(press.err)")
+        #expect(press.err.contains("failed, handled by"), "\(press.err)")
         #expect(press.err.contains(": no disk"), "\(press.err)")
     }
 

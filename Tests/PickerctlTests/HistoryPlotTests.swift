@@ -135,6 +135,14 @@ struct HistoryPlotTests {
         }
     }
 
+    @Test("a number that is always 0 has whole numbers beside it")
+    func zero() {
+        for ticksMax in 2...9 {
+            let labels = PlotScale(over: [0, 0], ticksMax: ticksMax).ticks.map(\.label)
+            #expect(labels == ["0", "1"])
+        }
+    }
+
     @Test("history --plot draws, and gives the numbers and a picture")
     func commands() throws {
         let bench = try Bench()
@@ -170,6 +178,7 @@ struct HistoryPlotTests {
         let bench = try Bench(applying: Bench.iceCream)
         let cases: [([String], String)] = [
             (["--plot", "note"], "cannot plot note, which is a text; choose a slider"),
+            (["--plot", "key"], "cannot plot key, which is a secure field;"),
             (["--plot"], "--plot needs a field"),
             (["--plot", "-n", "3", "scoops"], "use --since"),
             (["--plot", "-o", "json", "scoops"], "--plot prints text, svg or csv"),

@@ -49,7 +49,7 @@ struct LeaseCommandTests {
         #expect(try lease("traffic") == nil)
         #expect(try bench.run("get", "traffic").out == "30\n")
         let over = try bench.run("lease", "traffic", "--end")
-        #expect(over.status == 75 && over.err.contains("no such lease any more"), "\(over.err)")
+        #expect(over.status == 75 && over.err.contains("its lease has ended"), "\(over.err)")
     }
 
     @Test(

@@ -132,10 +132,13 @@ struct ProposalCommandTests {
         let stale = second.outcome()
         #expect(stale.status == 75)
         #expect(stale.err.contains("set traffic to 30"), "\(stale.err)")
-        let history = try bench.run("history").out
-        #expect(history.contains("(glass broken)"), "\(history)")
-        #expect(history.contains("proposal 2: traffic 0 → 50"), "\(history)")
-        #expect(history.contains("proposal 1: traffic 0 → 50"), "\(history)")
+        // The form is found by asking, or it is named.
+        for words in [["history"], ["history", "-f", "deploy"], ["history", "traffic"]] {
+            let history = try bench.launch(words).outcome().out
+            #expect(history.contains("(glass broken)"), "\(history)")
+            #expect(history.contains("proposal 2: traffic 0 → 50"), "\(history)")
+            #expect(history.contains("proposal 1: traffic 0 → 50"), "\(history)")
+        }
         let ended = try bench.run("proposals", "--ended").out.split(separator: "\n")
         #expect(ended.count == 2 && ended[0].hasPrefix("deploy/2"), "\(ended)")
     }
@@ -180,6 +183,14 @@ struct ProposalCommandTests {
         #expect(warned.status == 0)
         let warning = "warning: only you may approve changes of lamp"
         #expect(warned.err.contains(warning), "\(warned.err)")
+        func noted(of approval: String) throws -> String {
+            let field = "{id: lamp, type: toggle, approval: {\(approval)}}"
+            let form = "form: pair\nfields: [\(field)]\n"
+            _ = try bench.run("form", "delete", "pair", "--yes", "--break-glass", "-m", "test")
+            return try bench.run("form", "apply", "-y", "-", input: form).err
+        }
+        let two = try noted(of: #"from: ["user:bob", owner], count: 2"#)
+        #expect(two.contains("need 2 approvals, and approval.from names only user:bob"), "\(two)")
         let bare = "form: alone\nfields:\n  - {id: lamp, type: toggle}\n"
         #expect(try bench.run("form", "apply", "-y", "-", input: bare).status == 77)
         let proposed = try bench.run("form", "apply", "-y", "--propose", "-", input: bare)

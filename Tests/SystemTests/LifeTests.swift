@@ -149,7 +149,9 @@ struct LifeTests {
         #expect(try daemon.wait() == 0)
     }
 
-    @Test("a connection never has the number of one of an earlier run", arguments: [SIGTERM, SIGKILL])
+    @Test(
+        "a connection never has the number of one of an earlier run",
+        arguments: [SIGTERM, SIGKILL])
     func connectionNumbers(signal: Int32) throws {
         let folder = try TemporaryFolder()
         var last = 0

@@ -5,7 +5,13 @@ public enum ControlType: String, Hashable, Sendable, CaseIterable {
     case picker, wheels, toggle, slider, stepper, date, text, secure, gauge, button, label
 
     /// The type with its article, for sentences: `a picker`.
-    public var withArticle: String { "a " + rawValue }
+    public var withArticle: String {
+        switch self {
+        case .secure: "a secure field"
+        case .wheels: "a set of wheels"
+        default: "a " + rawValue
+        }
+    }
 }
 
 /// How a control looks: the built-in styles of all types in one list.

@@ -35,9 +35,14 @@ extension Session {
 
     /// Refuses a command that needs what the daemon does not know.
     func require(_ feature: String) throws(Failure) {
-        if client.greeting == nil { try call(.ping) }
-        guard client.greeting?.features.contains(feature) ?? false else {
+        guard try knows(feature) else {
             throw Failure(.unavailable, "this daemon does not know \(feature); upgrade it")
         }
+    }
+
+    /// Whether the daemon knows a feature.
+    func knows(_ feature: String) throws(Failure) -> Bool {
+        if client.greeting == nil { try call(.ping) }
+        return client.greeting?.features.contains(feature) ?? false
     }
 }

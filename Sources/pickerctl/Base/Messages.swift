@@ -108,13 +108,13 @@ extension Failure {
     /// A control that cannot be plotted, because its values are neither numbers nor single names.
     static func notPlottable(_ field: FieldOutline) -> Failure {
         .usage(
-            "cannot plot \(field.id), which is a \(field.kindName); choose a slider, stepper, "
+            "cannot plot \(field.id), which is \(field.withArticle); choose a slider, stepper, "
                 + "gauge, toggle or a picker with one choice")
     }
 
     /// A control that a verb does not apply to.
     static func wrongKind(_ field: FieldOutline, _ verb: String, _ step: String) -> Failure {
-        .usage("cannot \(verb) \(field.id), which is a \(field.kindName); \(step)")
+        .usage("cannot \(verb) \(field.id), which is \(field.withArticle); \(step)")
     }
 
     static func isButton(_ id: String) -> Failure {
@@ -192,6 +192,9 @@ extension Failure {
 }
 
 extension FieldOutline {
-    /// The type for a sentence.
-    var kindName: String { kind?.rawValue ?? json["type"]?.stringValue ?? "control" }
+    /// The type with its article, for a sentence.
+    var withArticle: String {
+        let type = json["type"]?.stringValue ?? "control"
+        return ControlType(rawValue: type)?.withArticle ?? "a \(type)"
+    }
 }

@@ -82,18 +82,25 @@ struct FormApplyCommand: ParsableCommand {
         try show(result, isSame: isUnchanged, isDone: true, session.console)
     }
 
-    /// Warns of guarded fields that nobody but this user may approve changes of: a vote of the
+    /// Warns of guarded fields of which too few but this user may approve changes: a vote of the
     /// proposer does not count.
     private func warnOfLonelyGuards(_ definition: JSON, _ session: Session) {
         guard let me = session.client.greeting?.you else { return }
         let own: Set<String> = ["owner", "user:\(me.user)", "uid:\(me.uid)"]
         for field in FormOutline(definition).fields {
-            guard let from = field.json["approval"]?["from"]?.arrayValue,
-                from.allSatisfy({ $0.stringValue.map(own.contains) ?? false })
+            guard let approval = field.json["approval"],
+                let from = approval["from"]?.arrayValue?.compactMap(\.stringValue)
             else { continue }
+            let others = from.filter { !own.contains($0) }
+            let count = approval["count"]?.integerValue ?? 1
+            let areKnown = others.allSatisfy { $0.hasPrefix("user:") || $0.hasPrefix("uid:") }
+            guard areKnown, others.count < count else { continue }
             session.console.note(
-                "warning: only you may approve changes of \(field.id), and never your own; name "
-                    + "others in approval.from")
+                others.isEmpty
+                    ? "warning: only you may approve changes of \(field.id), and never your own; "
+                        + "name others in approval.from"
+                    : "warning: changes of \(field.id) need \(count) approvals, and approval.from "
+                        + "names only \(others.joined(separator: ", ")) besides you; name more")
         }
     }
 

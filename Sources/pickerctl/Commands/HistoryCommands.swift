@@ -226,8 +226,7 @@ struct HistoryRequest: PlainRequest {
     private func endedProposals(
         _ form: String, _ globs: [Glob], _ oldest: Timestamp?, _ session: Session
     ) throws(Failure) -> [FormProposal] {
-        guard before == nil, session.client.greeting?.features.contains("proposals") ?? false
-        else { return [] }
+        guard before == nil, try session.knows("proposals") else { return [] }
         return try session.proposals(form, ended: true).filter { proposal in
             proposal.state != .applied
                 && (oldest.map { proposal.ended?.at ?? $0 >= $0 } ?? true)

@@ -117,7 +117,7 @@ struct LoadRequest: PlainRequest {
             guard field.holdsValue else {
                 throw Failure(
                     .data,
-                    "a preset cannot set \(id), which is a \(field.kindName); remove it from "
+                    "a preset cannot set \(id), which is \(field.withArticle); remove it from "
                         + InputFile.name(file))
             }
             if states[id]?.value != value {

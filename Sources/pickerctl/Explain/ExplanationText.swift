@@ -120,7 +120,16 @@ struct ExplanationText {
         case .pressed?: return "pressed it last"
         case .bound?, .sources?, .label?: return "changed what it shows"
         case .counted?: return "changed it last"
-        default: return "set it"
+        default: return Self.isWhole(facts, change) ? "set it" : "changed it last"
+        }
+    }
+
+    /// Whether the value is what the last change made of it alone: concurrent values and tags of
+    /// others may be there too.
+    private static func isWhole(_ facts: Explanation, _ change: Explanation.Change) -> Bool {
+        if facts.state?.value.arrayValue != nil { return false }
+        return facts.concurrent.allSatisfy { siblings in
+            siblings.values.first.map { $0.by == change.by && $0.at == change.at } ?? true
         }
     }
 

@@ -73,7 +73,7 @@ struct EditBuilder {
                 return .increment(try ValueParser.increment(text, negated: isMinus, for: field))
             default:
                 throw .usage(
-                    "\(field.id) is a \(field.kindName), and += and -= need a number or a list; "
+                    "\(field.id) is \(field.withArticle), and += and -= need a number or a list; "
                         + "write \(field.id)=VALUE")
             }
         }

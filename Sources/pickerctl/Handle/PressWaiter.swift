@@ -98,16 +98,17 @@ extension ButtonRun {
     /// What became of it, after the name of the button.
     var sentence: String {
         let by = handler.map { " by \($0.user)" } ?? ""
+        let handled = handler.map { ", handled by \($0.user)" } ?? ""
         let said = text.map { ": \($0)" } ?? ""
         return switch state {
         case .waiting: "waits"
         case .running: "runs\(by)"
         case .done: "is done\(by)\(said)"
-        case .failed: "failed\(by)\(said)"
+        case .failed: "failed\(handled)\(said)"
         case .cancelled: "was cancelled\(said)"
         case .dropped: "was replaced by a later press"
         case .unhandled: "was not handled; start pickerctl handle"
-        case .timedOut: "took too long\(by)"
+        case .timedOut: "took too long\(handled)"
         case .lost: "was lost: its handler\(handler.map { " \($0.user)" } ?? "") is gone"
         }
     }

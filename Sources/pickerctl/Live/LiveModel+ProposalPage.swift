@@ -110,7 +110,8 @@ extension LiveModel {
         let blocks = presentation.proposals.enumerated().map { number, proposal in
             block(of: proposal, isSelected: number == place, environment)
         }
-        let heading = StyledText("What waits for approval", environment.roles.heading)
+        let title = blocks.isEmpty ? "No proposal waits for approval" : "What waits for approval"
+        let heading = StyledText(title, environment.roles.heading)
         let content = Column([heading.truncated()] + blocks.flatMap(\.self))
         var scroll = ScrollState()
         let top = 1 + blocks.prefix(place).reduce(0) { $0 + $1.count }

@@ -91,7 +91,8 @@ extension LiveModel {
         case .secure: return "a secret, which is never shown"
         case .button(let button):
             if button.question(titled: control.title) != nil { return "asks before it runs" }
-            return button.runs == nil ? "runs at once for everybody" : "a handler works on it"
+            return button.runs == nil
+                ? "runs at once for everybody" : "each press goes to a handler"
         case .label: return nil
         }
     }

@@ -16,9 +16,11 @@ struct PlotScale: Equatable {
     init(over levels: [Double], ticksMax: Int) {
         let least = levels.min() ?? 0
         let most = levels.max() ?? 0
-        // A level that never changes has a step around it; 15 digits is what levels hold.
+        // A level that never changes has a step around it, 0 has a step of 1; 15 digits is what
+        // levels hold.
         let size = Swift.max(abs(least), abs(most), 1e-300)
-        let span = Swift.max(most - least, size * 1e-12, most == least ? size * 0.1 : 0)
+        let single = size == 1e-300 ? Double(ticksMax) : size * 0.1
+        let span = Swift.max(most - least, size * 1e-12, most == least ? single : 0)
         var exponent = Int((span / Double(ticksMax)).logarithm.rounded(.down))
         while true {
             for digit in [1, 2, 5] {

@@ -166,6 +166,13 @@ struct LiveProposalTests {
             bench.sent.last?.request
                 == .proposalWithdraw(
                     ProposalVote(form: "deploy", proposal: 14, message: "later")))
+        bench.answer(
+            Self.result(
+                Self.proposal(14) { proposal in
+                    proposal.state = .withdrawn
+                    proposal.ended = .init(at: proposal.at)
+                }))
+        #expect(bench.screen().contains("No proposal waits for approval"), "\(bench.screen())")
     }
 
     @Test("a proposed definition is shown with what it changes, and the status line is about it")

@@ -41,7 +41,7 @@ struct LiveStatusTests {
             ("on", "on or off"), ("load", "read-only · 0 to 1"), ("region", "one of 6 options"),
             ("city", "one of 3 options"), ("flavor", "one of 2 options"),
             ("token", "a secret, which is never shown"), ("start", "runs at once for everybody"),
-            ("stop", "asks before it runs"), ("deploy", "a handler works on it"),
+            ("stop", "asks before it runs"), ("deploy", "each press goes to a handler"),
         ])
     func described(field: String, words: String) throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)

@@ -315,13 +315,16 @@ struct CommandMaker {
                 words: ["form", "options", one.id] + options
                     + ["--form", form?.name ?? "nobody"]
             ) {
-                let asked = [Self.look(form?.name ?? "nobody"), request]
-                let isPicker = $0.forms.first { $0.name == form?.name }.flatMap {
+                let look = Self.look(form?.name ?? "nobody")
+                let control = $0.forms.first { $0.name == form?.name }.flatMap {
                     $0.definition.control(one.id)
                 }
-                // For a control without options the command line reports the mistake itself.
-                if let isPicker, !isPicker.hasOptions { return .init(64) }
-                return .init(StoryCommand.status(Self.ask(&$0, $1, asked)))
+                // The command line looks the control up, and reports these mistakes itself.
+                if let control, !control.hasOptions { return .init(64) }
+                let asked = control == nil ? [look] : [look, request]
+                let found = Self.ask(&$0, $1, asked)
+                if control == nil, case .result = found { return .init(66) }
+                return .init(StoryCommand.status(found))
             }
         case "form check", "form preview":
             return StoryCommand(

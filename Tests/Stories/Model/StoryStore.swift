@@ -96,12 +96,19 @@ extension StoryModel {
     }
 
     /// Below `commit`, a revision that is no longer in memory may not be in the store yet. The
-    /// first revision of a form is never kept in memory.
+    /// first revision of a form is never kept in memory, and `history.redact` empties it.
     private func mayMissRevisions(_ request: StoryRequest) -> Bool {
         guard store.durability != .commit, request.method == "state.subscribe",
             let seen = request["since"]?["revision"]
         else { return false }
-        return bounds.mayFallBehind || seen == 0
+        if bounds.mayFallBehind || seen == 0 { return true }
+        let log = request["since"]?["log"]?.stringValue
+        return forms.contains { form in
+            form.log == log
+                && form.revisions.contains {
+                    $0.entry["kind"] == "redact" && $0.number > (seen.integerValue ?? 0)
+                }
+        }
     }
 
     private func choices(of request: StoryRequest, by connection: Int) -> [Possibility] {

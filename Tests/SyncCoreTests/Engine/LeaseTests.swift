@@ -386,7 +386,7 @@ import Testing
         "a lease where none can be is refused with a sentence",
         arguments: [
             (#"{"field":"go","press":true}"#, "go is a button"),
-            (#"{"field":"pin","value":"x"}"#, "pin is a secure"),
+            (#"{"field":"pin","value":"x"}"#, "pin is a secure field, whose value cannot end"),
             (#"{"field":"days","add":["mon"]}"#, "several tags"),
             (#"{"field":"traffic","increment":5}"#, "an increment of traffic cannot end"),
         ])

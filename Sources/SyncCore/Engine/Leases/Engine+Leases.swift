@@ -101,7 +101,7 @@ extension Engine {
         let control = definition.controls[control]
         var why: String?
         if !canLease {
-            why = "\(control.id) is a \(control.type.rawValue), whose value cannot end by itself"
+            why = "\(control.id) is \(control.type.withArticle), whose value cannot end by itself"
             if control.isMultiple { why = "\(control.id) has several tags, which cannot end" }
         } else {
             switch action {
@@ -155,7 +155,10 @@ extension Engine {
         try requireEdit(.reset, form, state, control, connection.peer)
         try requireLeasable(.reset, control, form)
         let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
-        guard !targets.isEmpty else { throw hasEnded("lease", control, form) }
+        guard !targets.isEmpty else {
+            throw noLease(
+                control, form, "has no lease, or its lease has ended; set its value with one")
+        }
         var transaction = begin(form, connection)
         defer { workspace.contents.end() }
         var kind = RevisionRecord.Kind.lease
@@ -207,14 +210,12 @@ extension Engine {
         try checked.checkEnabled()
     }
 
-    /// The error of a request about something that has ended, with how and by whom it ended.
-    private func hasEnded(_ what: String, _ control: Int, _ form: LiveForm) -> WireError {
+    /// The error of a request about a lease that is not there, with how and by whom it ended.
+    private func noLease(_ control: Int, _ form: LiveForm, _ sentence: String) -> WireError {
         let cell = form.working.cells[control]
         let id = form.working.definition.controls[control].id
-        var error = WireError(
-            .conflict, "\(id) has no such \(what) any more; read it again", form: form.name,
-            field: id)
-        var ended = JSONObject([("what", .string(what))])
+        var error = WireError(.conflict, "\(id) \(sentence)", form: form.name, field: id)
+        var ended = JSONObject([("what", "lease")])
         if let by = cell.by {
             ended["how"] = .string(by.client == "pickersyncd" ? "ended" : "changed")
             ended["by"] = .string(by.user)
@@ -239,7 +240,7 @@ extension Engine {
             let lease = state.cells[found].content.leases?.leases.first(where: {
                 $0.id.isSameBytes(as: id)
             }), lease.end == .connection
-        else { throw hasEnded("lease", control, form) }
+        else { throw noLease(control, form, "has no such lease any more; read it again") }
         guard lease.by.uid == call.connection.peer.uid else {
             throw WireError(
                 .forbidden,
