@@ -160,15 +160,18 @@ extension Shell {
         let isContended = engine.schedule.isContended
         let most = isContended ? Share.contendedWritesAtOnce : Self.writesAtOnce
         let limit = isContended ? Share.contendedFlushNanoseconds : Self.flushNanoseconds
+        // A few subscribers, then the answers, then all other subscribers. The process that gets an
+        // answer starts to work with it, perhaps on the processor that the others wait for.
+        var told = tellSubscribers(atMost: Self.toldFirst)
         repeat {
-            // Answers first: somebody waits for them.
             let ready = engine.takeReady(atMost: most)
             for outbox in ready {
                 guard let connection = outbox.owner as? ClientConnection else { continue }
                 write(connection, outbox, isContended: isContended)
             }
-            let told = tellSubscribers(atMost: most)
+            told += tellSubscribers(atMost: most)
             if ready.isEmpty, told == 0 { break }
+            told = 0
             // The rest is written in the next iteration, because other clients may have sent
             // requests.
         } while Loop.hrtimeNanoseconds &- began < limit

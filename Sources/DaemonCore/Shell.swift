@@ -28,6 +28,8 @@ final class Shell {
     /// one iteration may take before the loop checks for requests.
     static let writesAtOnce = 64
     static let flushNanoseconds: UInt64 = 2_000_000
+    /// How many subscribers are told of a change before its author has the answer.
+    static let toldFirst = 4
     /// How long a closing connection may take to write its last bytes.
     static let finishNanoseconds: UInt64 = 5_000_000_000
     /// How long the daemon waits for goodbyes and the last batch.

@@ -146,7 +146,7 @@ private struct XMLReader {
             } else if take("<?") {
                 _ = try take(upTo: "?>", "the processing instruction")
             } else if sees("<!") {
-                throw fault("a document type is not taken")
+                throw fault("a document type is not allowed")
             } else {
                 return
             }
@@ -236,7 +236,7 @@ private struct XMLReader {
         while offset < bytes.count, bytes[offset] != end {
             switch bytes[offset] {
             case UInt8(ascii: "&"): text += try reference().utf8
-            case UInt8(ascii: "<"): throw fault("< does not go here; write &lt;")
+            case UInt8(ascii: "<"): throw fault("< is not allowed here; write &lt;")
             default:
                 text.append(bytes[offset])
                 offset += 1

@@ -114,6 +114,6 @@ struct SocketResolutionTests {
         #expect(resolution.path == story.path)
         #expect(resolution.rule == story.rule)
         #expect(resolution.mayStart == story.mayStart)
-        #expect(resolution.steps.last?.contains("taken") == true, "doctor tells which rule chose")
+        #expect(resolution.steps.last?.contains("used") == true, "doctor tells which rule chose")
     }
 }

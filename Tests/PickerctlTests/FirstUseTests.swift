@@ -57,6 +57,10 @@ struct FirstUseTests {
             (["form", "options", "environment", ""], 65, "an option has no tag;"),
             (["set", "traffic"], 64, "traffic has no value; write pickerctl set traffic=VALUE"),
             (
+                ["set", "deploy", "version=1 2"], 64,
+                "if it is the form, write pickerctl set -f deploy 'version=1 2'"
+            ),
+            (
                 ["wait", "environment", "staging"], 64,
                 "no value for environment; did you mean environment=staging?"
             ),

@@ -175,12 +175,12 @@ public struct SocketResolution: Hashable, Sendable {
     public init(option: String?, probe: SocketProbe) {
         let place = UserDaemonPlace(probe)
         if let option {
-            self.init(option, .option, place, ["--socket \(option): taken"])
+            self.init(option, .option, place, ["--socket \(option): used"])
             return
         }
         var steps = ["--socket: not given"]
         if let path = probe.variable("PICKERSYNC_SOCKET") {
-            self.init(path, .environment, place, steps + ["PICKERSYNC_SOCKET=\(path): taken"])
+            self.init(path, .environment, place, steps + ["PICKERSYNC_SOCKET=\(path): used"])
             return
         }
         steps += ["PICKERSYNC_SOCKET: not set", place.reason]
@@ -190,7 +190,7 @@ public struct SocketResolution: Hashable, Sendable {
         }
         if probe.facts(Self.systemSocket) != nil {
             self.init(
-                Self.systemSocket, .system, place, steps + ["\(Self.systemSocket): exists; taken"])
+                Self.systemSocket, .system, place, steps + ["\(Self.systemSocket): exists; used"])
             return
         }
         steps.append("\(Self.systemSocket): not there")
@@ -200,7 +200,7 @@ public struct SocketResolution: Hashable, Sendable {
         }
         self.init(
             place.socket, .userDaemonStarts, place,
-            steps + ["\(place.socket): taken, for a daemon of the user's own"])
+            steps + ["\(place.socket): used, for a daemon of the user's own"])
     }
 
     /// Whether the rules choose the user's own socket, and why.
@@ -210,11 +210,11 @@ public struct SocketResolution: Hashable, Sendable {
         if let problem = probe.problem(place.runtimeDirectory, true) {
             // Using another socket instead would be wrong: the user's forms would seem to be
             // missing.
-            steps.append("\(place.socket): taken, but \(problem.path): \(problem.words)")
+            steps.append("\(place.socket): used, but \(problem.path): \(problem.words)")
             return .userDaemonStarts
         }
         if probe.answers(place.socket) {
-            steps.append("\(place.socket): a daemon answers; taken")
+            steps.append("\(place.socket): a daemon answers; used")
             return .userDaemonAnswers
         }
         guard let store = place.store, probe.facts(store) != nil else {
@@ -222,7 +222,7 @@ public struct SocketResolution: Hashable, Sendable {
             return nil
         }
         steps.append("\(place.socket): nobody answers")
-        steps.append("\(store): the user has a store; \(place.socket) taken")
+        steps.append("\(store): the user has a store; \(place.socket) is used")
         return .userHasStore
     }
 

@@ -97,7 +97,7 @@ extension Engine {
         let readOnly = readableForms.count { $0.failureReport != nil }
         return "\(readableForms.count) forms, \(connections.count) connections, "
             + "\(scheduler.subscriptionCount) subscriptions\(store)"
-            + (readOnly > 0 ? "; \(readOnly) forms take no edits, see the log" : "")
+            + (readOnly > 0 ? "; \(readOnly) forms accept no edits, see the log" : "")
     }
 
     func serverStatus(_ call: PendingCall) {

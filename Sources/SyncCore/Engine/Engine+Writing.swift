@@ -23,7 +23,8 @@ public struct Outbox {
 
 extension Engine {
     /// The connections with output and no write in progress. Each is returned once. While more than
-    /// one uid is active, a uid that has had its writes of this turn waits for the next turn.
+    /// one uid is active, a uid that has had its writes of this turn waits for the next turn. If
+    /// they are few, those that have no answer come first.
     ///
     /// - Parameter most: the most connections of one uid per call. The next call returns the
     ///   others.

@@ -17,7 +17,7 @@ enum Inclusion {
         case (.toggle, .picker(let outer)):
             outer.options.tagType == .boolean && outer.options.count == 2 && !outer.isMultiple
                 && !outer.options.options.contains(where: \.isDisabled)
-                ? nil : "\(other.id) does not take both true and false"
+                ? nil : "\(other.id) does not accept both true and false"
         case (.wheels(let own), .wheels(let outer)): problem(own, inside: outer)
         case (.slider, .slider), (.slider, .stepper), (.slider, .gauge), (.stepper, .slider),
             (.stepper, .stepper), (.stepper, .gauge), (.gauge, .slider), (.gauge, .stepper),
@@ -37,9 +37,9 @@ enum Inclusion {
         _ stranger: (_ own: OptionList, _ outer: OptionList) -> Int?
     ) -> String? {
         if own.isMultiple != outer.isMultiple {
-            return own.isMultiple ? "it takes several tags" : "it takes one tag, not a list"
+            return own.isMultiple ? "it accepts several tags" : "it accepts one tag, not a list"
         }
-        if own.isOptional, !own.isMultiple, !outer.isOptional { return "it takes null" }
+        if own.isOptional, !own.isMultiple, !outer.isOptional { return "it accepts null" }
         return stranger(own.options, outer.options).map {
             "it has the option \(FormDefinition.quoted(own.options.options[$0].tag))"
         }
@@ -47,8 +47,8 @@ enum Inclusion {
 
     /// A picker whose options are some values of a control of another type.
     private static func problem(_ own: PickerAttributes, inside other: Control) -> String? {
-        if own.isMultiple { return "it takes several tags" }
-        if own.isOptional, !other.defaultValue.isNull { return "it takes null" }
+        if own.isMultiple { return "it accepts several tags" }
+        if own.isOptional, !other.defaultValue.isNull { return "it accepts null" }
         let unknown = own.options.options.first { !$0.isDisabled && !admits($0.tag, other) }
         return unknown.map { "it has the option \(FormDefinition.quoted($0.tag))" }
     }

@@ -25,7 +25,7 @@ extension FormDefinition {
             for source in sources {
                 do { _ = try admit(value, control: source, values: values) } catch {
                     throw refusal(
-                        index, "\(controls[source].id) does not take it: \(error.message)")
+                        index, "\(controls[source].id) does not accept it: \(error.message)")
                 }
             }
             return value

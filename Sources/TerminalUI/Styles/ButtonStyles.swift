@@ -96,7 +96,7 @@ public struct BorderedButtonStyle: ButtonStyle {
             ).truncated()
         }
         let ground = roles.field.background
-        let isSurface = ground != .standard && !configuration.state.isDimmed
+        let isSurface = ground != .standard
         // On a ground the edges have its colour, so that it begins and ends where they are.
         let edge = isSurface ? CellStyle(ground, on: ground) : roles.border
         var style = configuration.style

@@ -198,7 +198,8 @@ public struct ControlFrame: Block {
         // Marks begin in one column if they fit there.
         let margin = Self.margin(in: rect.columns) - 2
         let fits = text.columns <= margin && space >= margin
-        let columns = fits ? margin : min(text.columns, space)
+        // A note that is cut still has two columns before it, or it would read as part of the value.
+        let columns = fits ? margin : text.columns <= space ? text.columns : space - 1
         if columns >= 3 {
             text.truncated().render(
                 into: &canvas,

@@ -150,7 +150,13 @@ extension Failure {
         let next = words.dropFirst().prefix { Assignment($0) == nil }
         let value = next.first == "=" ? next.dropFirst() : next
         guard let first = value.first else {
-            return .usage("\(name) has no value; write pickerctl \(verb) \(name)=VALUE")
+            // `open deploy` and `get deploy` begin with a form; people try the same with `set`.
+            let isForm = words.count > 1 && words.first == name
+            return isForm
+                ? .usage(
+                    "\(name) has no value; if it is the form, write pickerctl \(verb) -f \(name) "
+                        + words.dropFirst().map(ValueText.shellWord).joined(separator: " "))
+                : .usage("\(name) has no value; write pickerctl \(verb) \(name)=VALUE")
         }
         let signs = ["+=", "-=", "=", ":="]
         let isSigned = signs.contains { first.hasPrefix($0) }

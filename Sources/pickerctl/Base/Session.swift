@@ -225,7 +225,7 @@ final class Session {
                 throw Failure(
                     .unavailable,
                     "the daemon's history does not go back at revision \(entry.revision); "
-                        + "is it of this version?")
+                        + "install a pickerctl and a pickersyncd of one version")
             }
             below = entry.revision
         }

@@ -91,7 +91,7 @@ struct Examination {
             return add(
                 .bad,
                 "\(problem.path): \(problem.words): somebody else could have made the socket, so "
-                    + "nothing is sent there; remove that folder or take back its mode, or set "
+                    + "nothing is sent there; remove that folder or correct its mode, or set "
                     + "XDG_RUNTIME_DIR to a folder of your own", .unavailable)
         }
         guard resolution.host == nil, folders(of: resolution.path) else { return }
@@ -192,7 +192,7 @@ struct Examination {
         case .timedOut:
             add(
                 .bad,
-                "the daemon takes no connections: it hangs or is full; look at its log, and "
+                "the daemon accepts no connections: it hangs or is full; look at its log, and "
                     + "restart it", .unavailable)
         case .nameTooLong:
             add(

@@ -46,7 +46,7 @@ enum Metrics {
     static let all: [Metric] = [
         Metric("uptime_seconds", .gauge, "uptimeMs", "How long the daemon runs.", .milliseconds),
         Metric(
-            "cpu_seconds_total", .counter, "cpuMs", "Processor time that the daemon has taken.",
+            "cpu_seconds_total", .counter, "cpuMs", "Processor time that the daemon has used.",
             .milliseconds),
         Metric(
             "resident_memory_bytes", .gauge, "memory.resident", "Memory that the daemon has in use."
@@ -67,7 +67,7 @@ enum Metrics {
         Metric("forms", .gauge, "forms.count", "Forms that the daemon holds."),
         Metric(
             "forms_read_only", .gauge, "forms.readOnly",
-            "Forms that take no edits because the store refused some."),
+            "Forms that accept no edits because the store refused some."),
         Metric("fields", .gauge, "forms.fields", "Controls of all forms."),
         Metric("connections", .gauge, "connections.count", "Connections that are open."),
         Metric(
@@ -96,7 +96,7 @@ enum Metrics {
             "Commits that failed; edits are refused until the store is rebuilt."),
         Metric(
             "store_writable", .gauge, "writable",
-            "1 while edits are taken, 0 while the store cannot be written."),
+            "1 while edits are accepted, 0 while the store cannot be written."),
         Metric("store_bytes", .gauge, "store.bytes", "Size of the store's database."),
         Metric("store_wal_bytes", .gauge, "store.walBytes", "Size of its write-ahead log."),
         Metric("store_revisions", .gauge, "store.revisions", "Revisions kept of all forms."),

@@ -228,11 +228,7 @@ extension LiveModel {
         guard let index = focusedIndex else { return nil }
         let control = presentation.definition.controls[index]
         if let activeEdit {
-            guard activeEdit.field == control.id, case .confirm(let onConfirm) = activeEdit.kind
-            else { return nil }
-            return onConfirm
-                ? WordsLook("Enter presses \(control.title) for everybody", kind: .choice)
-                : WordsLook("Enter cancels; nothing is pressed", kind: .choice)
+            return activeEdit.field == control.id ? pending(activeEdit, index) : nil
         }
         if let card = chosenCard(index) {
             let value = Self.brief(conflict(index)[card].text)
@@ -244,8 +240,31 @@ extension LiveModel {
             shape(index) == .lines, let tag = cursors[control.id], tag != shown(index).value,
             let option = Self.choices(of: control).first(where: { $0.tag == tag })
         else { return nil }
-        return WordsLook(
-            "Enter sets \(control.title) to \(option.label) for everybody",
-            "Enter sets \(option.label) for everybody", kind: .choice)
+        return willSet(control, option.label)
+    }
+
+    /// What Enter does in an edit, as far as it is not what is typed on the screen.
+    private func pending(_ edit: ControlEdit, _ index: Int) -> WordsLook? {
+        let control = presentation.definition.controls[index]
+        switch edit.kind {
+        case .confirm(onConfirm: true):
+            return WordsLook("Enter presses \(control.title) for everybody", kind: .choice)
+        case .confirm(onConfirm: false):
+            return WordsLook("Enter cancels; nothing is pressed", kind: .choice)
+        // A change by somebody else in the meantime is more important.
+        case .value(_, setsAt: nil) where waiting(edit.field) != nil: return nil
+        case .value(let value, setsAt: nil), .part(_, let value):
+            let admitted = try? presentation.definition.admit(
+                value, control: index, values: presentation.stored)
+            guard let admitted, admitted != presentation.shown(index).value else { return nil }
+            return willSet(control, Self.brief(valueText(admitted, of: index)))
+        case .value, .list, .text, .number, .calendar: return nil
+        }
+    }
+
+    private func willSet(_ control: Control, _ value: String) -> WordsLook {
+        WordsLook(
+            "Enter sets \(control.title) to \(value) for everybody",
+            "Enter sets \(value) for everybody", kind: .choice)
     }
 }

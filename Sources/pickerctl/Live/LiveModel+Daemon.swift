@@ -61,7 +61,7 @@ extension LiveModel {
         if isProposal { edit.guarded = .proposed }
         request(.stateSet(edit), .edit(field, typed: typed), &commands)
         if !isOnline, mode == .form {
-            say("kept here; it is set when the daemon is back")
+            say("not sent; it is set when the daemon is back")
         }
         return true
     }
@@ -173,7 +173,7 @@ extension LiveModel {
         case (.redo, .refused(let error)):
             say(error.kind == .conflict ? "nothing of yours to redo" : error.message)
         case (.edit(let field, let typed), .lost):
-            problems[field] = "whether it was set is not known"
+            problems[field] = "it is not known whether it was set"
             keep(typed, of: field)
         case (.kept(let fields), .refused(let error)):
             for field in fields { refused(field, error) }
@@ -321,7 +321,7 @@ extension LiveModel {
         settled = [:]
         problems = [:]
         sentPresence = nil
-        say("the form is created again")
+        say("the form was created again")
         commands.append(.rejoin)
     }
 

@@ -82,10 +82,10 @@ extension LiveModel {
         let control = presentation.definition.controls[index]
         if case .toggle = control.kind, !control.isReadOnly, presentation.isEnabled(index) {
             let isOn = shown(index).value.boolValue ?? false
-            return "Space turns \(control.title) \(isOn ? "off" : "on"); Enter changes nothing here"
+            return "Space sets \(control.title) \(isOn ? "off" : "on"); Enter changes nothing"
         }
         if shape(index) != .closed, control.isMultiple {
-            return "Space selects or deselects; Enter changes nothing here"
+            return "Space selects or deselects; Enter changes nothing"
         }
         return nil
     }

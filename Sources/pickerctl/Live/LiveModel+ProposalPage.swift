@@ -34,7 +34,7 @@ extension LiveModel {
         case .down?: select(min(last, place + 1))
         case .first?, .pageUp?: select(0)
         case .last?, .pageDown?: select(last)
-        case .act?: say(isOwn(proposal) ? "w takes it back" : "a approves, r refuses")
+        case .act?: say(isOwn(proposal) ? "w withdraws it" : "a approves, r refuses")
         default: page = .form
         }
     }
@@ -97,7 +97,7 @@ extension LiveModel {
     ) {
         let params = ProposalVote(form: proposal.form, proposal: proposal.id, message: message)
         request(vote.request(params), .vote, &commands)
-        if !isOnline { say("the daemon is asked when it is back") }
+        if !isOnline { say("the vote is sent when the daemon is back") }
     }
 
     // MARK: Drawing
@@ -112,11 +112,13 @@ extension LiveModel {
         }
         let title = blocks.isEmpty ? "No proposal waits for approval" : "What waits for approval"
         let heading = StyledText(title, environment.roles.heading)
-        let content = Column([heading.truncated()] + blocks.flatMap(\.self))
+        // An empty line before each, as in a form, where there is enough height.
+        let air = isRoomy ? [StyledText("")] : []
+        let content = Column([heading.truncated()] + blocks.flatMap { air + $0 })
         var scroll = ScrollState()
-        let top = 1 + blocks.prefix(place).reduce(0) { $0 + $1.count }
-        let lines = 1 + blocks.reduce(0) { $0 + $1.count }
-        let own = blocks.indices.contains(place) ? blocks[place].count : 1
+        let top = 1 + blocks.prefix(place).reduce(0) { $0 + air.count + $1.count }
+        let lines = 1 + blocks.reduce(0) { $0 + air.count + $1.count }
+        let own = air.count + (blocks.indices.contains(place) ? blocks[place].count : 1)
         scroll.show(top..<top + own, content: lines, window: window.lines)
         Viewport(scroll, lines: window.lines, environment: environment, content)
             .render(into: &canvas, in: window)
@@ -130,17 +132,20 @@ extension LiveModel {
         let pointer = isSelected ? glyphs.pointer : " "
         let peer = isOwn(proposal) ? nil : presentation.peer(proposal.by)
         let votes = proposal.votes.map { $0.by.user }.joined(separator: ", ")
+        let mark = StyledText("\(pointer) ", roles.accent).appending("\(proposal.id)  ", roles.dim)
+        // All lines begin where the words of the first one do.
+        let indent = String(repeating: " ", count: mark.columns)
         var lines = [
-            StyledText("\(pointer) ", roles.accent).appending("\(proposal.id)  ", roles.dim)
-                .appending(words(of: proposal), isSelected ? roles.text.adding(.bold) : roles.text)
+            mark.appending(
+                words(of: proposal), isSelected ? roles.text.adding(.bold) : roles.text)
         ]
-        lines += definitionLines(of: proposal).map { StyledText("      \($0)", roles.text) }
+        lines += definitionLines(of: proposal).map { StyledText("\(indent)\($0)", roles.text) }
         lines += [
-            StyledText("    ", roles.dim)
+            StyledText(indent, roles.dim)
                 .appending(peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text)
                 .appending(", \(around.localTime(proposal.at))", roles.dim)
                 .appending(proposal.messageText, roles.text),
-            StyledText("    \(proposal.sentence { around.localTime($0) })", roles.dim)
+            StyledText("\(indent)\(proposal.sentence { around.localTime($0) })", roles.dim)
                 .appending(votes.isEmpty ? "" : "; approved by \(votes)", roles.dim),
         ]
         return lines.map { $0.truncated() }

@@ -104,7 +104,7 @@ extension LiveModel {
     /// Asks before the run of the focused button is cancelled.
     mutating func askToCancelRun() {
         guard let index = focusedIndex, let runs = runs(index) else {
-            return say("there is no run here")
+            return say("\(focusedField.map { title(of: $0) } ?? "the form") has no run to cancel")
         }
         guard let press = runs.running.first?.press else {
             return say(runs.waiting > 0 ? "the press waits for a handler" : "nothing runs")

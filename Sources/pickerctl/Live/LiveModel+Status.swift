@@ -10,7 +10,13 @@ extension LiveModel {
         if let questionWords { return questionWords }
         if let message { return WordsLook(message.text, kind: message.isError ? .error : .note) }
         if let pendingChoice { return pendingChoice }
-        if case .proposals(let selected) = page { return words(ofProposal: selected) }
+        switch page {
+        // They are about the control in focus.
+        case .form, .keys, .history, .explanation: break
+        case .proposals(let selected): return words(ofProposal: selected)
+        // The control behind the page is not what the keys are about.
+        case .help, .people, .find, .palette, .forms: return WordsLook("", kind: .about)
+        }
         guard let index = focusedIndex else { return WordsLook("", kind: .about) }
         let field = presentation.definition.controls[index].id
         if let problem = problems[field] { return words(of: problem, field) }

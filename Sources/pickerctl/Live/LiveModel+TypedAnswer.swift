@@ -92,7 +92,8 @@ extension LiveModel {
         question = nil
         guard case .message(let edit?) = asked.subject else { return }
         if let typed = edit.typed { drafts[edit.field] = typed }
-        say("\(title(of: edit.field)) was not changed")
+        let verb = edit.action == .press ? "pressed" : "changed"
+        say("\(title(of: edit.field)) was not \(verb)")
     }
 
     /// The message for an edit that is sent now. One that was typed is for this edit alone.
@@ -173,14 +174,14 @@ extension LiveModel {
     /// The keys for a typed answer.
     func hints(of asked: TypedQuestion) -> [(String, String)] {
         switch asked.subject {
-        case .message(nil): return [("Enter", "the next change says it"), ("Esc", "back")]
+        case .message(nil): return [("Enter", "say it with the next change"), ("Esc", "back")]
         case .message(let edit?):
             let verb = edit.action == .press ? "press" : "set"
             return [
                 ("Enter", edit.approval == nil ? verb : "propose"), ("Esc", "change nothing"),
             ]
         case .vote(let vote, _): return [("Enter", vote.rawValue), ("Esc", "back")]
-        case .lease: return [("Enter", "do it"), ("Esc", "back")]
+        case .lease: return [("Enter", "set"), ("Esc", "back")]
         }
     }
 }

@@ -67,7 +67,11 @@ extension LiveModel {
             return [
                 ("arrows", "day"), ("PgUp/PgDn", "month"), ("Enter", "choose"), ("Esc", "cancel"),
             ]
-        case .confirm: return [("y", "yes"), ("n", "no"), ("Esc", "back")]
+        case .confirm(let onConfirm):
+            return around.plain([
+                ("←→", "choose"), ("Enter", onConfirm ? "press" : "cancel"), ("y", "yes"),
+                ("n", "no"), ("Esc", "back"),
+            ])
         }
     }
 

@@ -98,7 +98,7 @@ struct RefuseCommand: PlainCommand {
 /// `pickerctl withdraw`.
 struct WithdrawCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "withdraw", abstract: "Take back a proposal of yours.",
+        "withdraw", abstract: "Withdraw a proposal of yours.",
         discussion: """
             Example: pickerctl withdraw deploy/12
             """)

@@ -71,10 +71,10 @@ struct LiveAccidentTests {
         var bench = try LiveBench("form: t\nfields: [{id: on, label: Maintenance, type: toggle}]")
         bench.press(.enter)
         #expect(bench.edits.isEmpty)
-        #expect(bench.screen().contains("Space turns Maintenance on"))
+        #expect(bench.screen().contains("Space sets Maintenance on"))
         bench.type(" ")
         #expect(bench.edits.map(\.action) == [.value(true)])
-        #expect(!bench.screen().contains("Space turns"))
+        #expect(!bench.screen().contains("Space sets"))
     }
 
     @Test("a digit in a list moves the highlight; in a row it is a draft that Esc drops")

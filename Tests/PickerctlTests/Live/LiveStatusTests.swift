@@ -189,6 +189,17 @@ struct LiveStatusTests {
 
     // MARK: Pages
 
+    @Test("a page that is not about the control in focus says nothing about it")
+    func pageWords() throws {
+        var bench = try LiveBench(form)
+        #expect(status(&bench).contains("on or off"))
+        for key in ["w", ":", "/"] {
+            bench.type(key)
+            #expect(status(&bench).allSatisfy { $0 == " " }, "\(key): \(bench.screen())")
+            bench.press(.escape)
+        }
+    }
+
     @Test("the list of commands stays inside of the page", arguments: [(100, 30), (40, 10)])
     func palettePage(columns: Int, height: Int) throws {
         var bench = try LiveBench(form, columns: columns, lines: height)

@@ -118,6 +118,7 @@ struct LiveTypingTests {
         bench.focus(field)
         bench.press(.right)
         bench.feed(.input(.paste(text, isCut: false)))
+        #expect(bench.screen().contains("to \(value) for everybody"), "\(bench.screen())")
         bench.press(.enter)
         #expect(bench.edits.map(\.action) == [.value(.string(value))])
         bench.answer()

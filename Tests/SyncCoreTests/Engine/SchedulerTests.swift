@@ -204,6 +204,22 @@ import Testing
         #expect(scheduler.readyAccounts.isEmpty)
     }
 
+    @Test("few connections are handed out with those that asked last, many in their order")
+    func answersAfterSubscribers() {
+        let scheduler = Scheduler()
+        let alice = scheduler.join(1)
+        func handedOut(_ count: Int) -> [UInt64] {
+            let connections = (1...UInt64(count)).map { connection($0, alice) }
+            let slot = connections[0].answers.reserve()
+            connections[0].answers.fill(slot, with: [0, 0, 0, 0])
+            for connection in connections { scheduler.markReady(connection) }
+            return scheduler.takeReady(atMost: .max).map(\.id.number)
+        }
+        #expect(handedOut(3) == [2, 3, 1])
+        let many = Scheduler.toldFirstMax + 1
+        #expect(handedOut(many) == (1...UInt64(many)).map { $0 })
+    }
+
     /// A form with this many subscribers of an account.
     private func form(_ subscribers: Int, of account: Account) throws -> LiveForm {
         let json = try JSON(

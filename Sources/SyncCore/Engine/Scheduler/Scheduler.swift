@@ -21,6 +21,10 @@
 final class Scheduler {
     /// Two uids that take turns within this many nanoseconds both count as active.
     static var contentionNanoseconds: UInt64 { 20_000_000 }
+    /// How many connections are at most sorted, so that those without an answer come first. The
+    /// process that asked starts to work when it has its answer, and if it is given the daemon's
+    /// processor, the others wait for it. An answer must not wait for many subscribers.
+    static var toldFirstMax: Int { 8 }
 
     /// By uid: accounts with connections, and accounts without that still owe something.
     private(set) var accounts: [UInt32: Account] = [:]
@@ -342,6 +346,12 @@ final class Scheduler {
             }
         }
         readyAccounts.removeAll { $0.ready.isEmpty }
+        if ready.count > 1, ready.count <= Self.toldFirstMax {
+            let subscribers = ready.filter { !$0.connection.answers.hasOutput }
+            if !subscribers.isEmpty {
+                ready = subscribers + ready.filter(\.connection.answers.hasOutput)
+            }
+        }
         return ready
     }
 
