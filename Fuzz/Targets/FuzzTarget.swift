@@ -19,6 +19,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case keys
     /// A whole conversation of several users with an engine over a store.
     case connection
+    /// What other hosts of a fleet and their server send.
+    case link
     /// The frame that costs most a byte.
     case cost
 
@@ -32,6 +34,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .forms: fuzzForms(bytes)
         case .keys: fuzzKeys(bytes)
         case .connection: fuzzConnection(bytes)
+        case .link: fuzzLink(bytes)
         case .cost: fuzzCost(bytes)
         }
     }

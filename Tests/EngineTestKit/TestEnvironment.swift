@@ -43,12 +43,12 @@ public final class AuditLog: @unchecked Sendable {
 
 /// Randomness that a `@Sendable` function may use.
 // Confined to one test's host, which is used from one thread at a time.
-private final class SharedRandom: @unchecked Sendable {
+package final class SharedRandom: @unchecked Sendable {
     private var generator: SplitMix64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         generator = SplitMix64(seed: seed)
     }
 
-    func next() -> UInt64 { generator.next() }
+    package func next() -> UInt64 { generator.next() }
 }

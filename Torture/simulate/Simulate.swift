@@ -1,9 +1,10 @@
-// The long search: runs of five stores, of a daemon with its clients, and of five joined daemons,
-// by the million.
+// The long search: runs of five stores, of a daemon with its clients, of five joined daemons, and of
+// their links over a server, by the million.
 //
 //     simulate causality FIRST COUNT
 //     simulate engine FIRST COUNT
 //     simulate fleet FIRST COUNT
+//     simulate link FIRST COUNT
 //     simulate stories FIRST COUNT
 //     simulate commands FIRST COUNT
 //     simulate faults FIRST COUNT
@@ -38,7 +39,7 @@ struct Simulate {
     }
 
     private static func usage() -> Never {
-        print("usage: simulate causality|engine|fleet|stories|commands|faults FIRST COUNT")
+        print("usage: simulate causality|engine|fleet|link|stories|commands|faults FIRST COUNT")
         exit(64)
     }
 
@@ -48,8 +49,11 @@ struct Simulate {
         missed += EngineFailure.faultsMissed(in: seeds)
         missed += FleetFault.allCases.filter { !FleetFailure.finds($0, in: seeds) }
             .map { "five daemons: \($0)" }
+        missed += LinkBug.allCases.filter { !LinkWorld.finds($0, in: seeds) }
+            .map { "a link: \($0)" }
         let count =
             CausalFault.allCases.count + EngineFailure.faultCount + FleetFault.allCases.count
+            + LinkBug.allCases.count
         for name in missed { print("not found in \(seeds.count) lives: \(name)") }
         print("\(count - missed.count) of \(count) seeded bugs caught")
         exit(missed.isEmpty ? 0 : 1)
@@ -85,7 +89,7 @@ private struct Outcome: Sendable {
 }
 
 private enum Search: String, Sendable {
-    case causality, engine, fleet, stories, commands
+    case causality, engine, fleet, link, stories, commands
 
     /// The name of what is searched, in the plural.
     var life: String {
@@ -93,6 +97,7 @@ private enum Search: String, Sendable {
         case .causality: "schedules of five stores"
         case .engine: "lives of a daemon"
         case .fleet: "lives of five daemons"
+        case .link: "lives of a link"
         case .stories: "stories"
         case .commands: "stories of a daemon"
         }
@@ -103,7 +108,7 @@ private enum Search: String, Sendable {
         switch self {
         case .causality: 500
         case .engine, .fleet: 20
-        case .stories: 5
+        case .link, .stories: 5
         case .commands: 1
         }
     }
@@ -133,6 +138,9 @@ private enum Search: String, Sendable {
                 let plan = FleetPlan(seed: seed)
                 outcome.steps += plan.steps.count
                 outcome.failure = FleetFailure.found(in: plan)?.description
+            case .link:
+                outcome.steps += LinkWorld.steps
+                outcome.failure = LinkWorld.failure(of: seed)
             case .stories:
                 let (steps, _, failure) = StoryKind.engine.search(seed: seed)
                 outcome.steps += steps

@@ -1,0 +1,120 @@
+// Which hosts have the same as this one: agreement is checked, not assumed.
+//
+//                 beacon, equal                    beacon, other digest
+//   behind ────────────────────▶ agrees ◀──────────────────────────────▶ disagrees
+//      ◀──────────────────────────────── other cursor, or something unsent
+//
+// Two hosts with equal cursors, and with nothing of their own that the other cannot have read up to
+// there, must have equal digests. If not, there is an error in joins, or a host has lost something.
+//
+// Invariants: at most `hostsMax` hosts are kept, whatever arrives. A disagreement is reported at most
+// once a minute.
+
+/// What is known of the other hosts of a fleet.
+package struct Agreement: Sendable {
+    /// How this host and another compare on a form.
+    package enum Verdict: Hashable, Sendable {
+        /// The digests are equal.
+        case agrees
+        /// One of them has not read, or not told, all yet.
+        case behind
+        /// They have read the same and have not the same.
+        case disagrees
+    }
+
+    /// What is known of a host.
+    package struct Host: Hashable, Sendable {
+        /// Its name.
+        package var name: String
+        /// Its newest beacon.
+        package var beacon: Beacon
+        /// When that arrived, in nanoseconds of the monotonic clock.
+        package var heard: UInt64
+        /// How far its wall clock was ahead of ours, in milliseconds.
+        package var clockMilliseconds: Int64
+        /// The forms on which a disagreement was reported, and when.
+        fileprivate var disputed: [String: UInt64] = [:]
+    }
+
+    /// What a beacon showed.
+    package enum Finding: Hashable, Sendable {
+        /// This host and another have not the same of a form.
+        case disagreement(form: String, host: String)
+    }
+
+    /// Hosts that are kept.
+    package static let hostsMax = 64
+    /// A host is away after this time without a beacon, in nanoseconds: three are missing.
+    static let awayAfter: UInt64 = 30_000_000_000
+    /// A disagreement that lasts is reported again after this time, in nanoseconds: the wholes that
+    /// should have ended it may be lost as well.
+    static let disputePeriod: UInt64 = 60_000_000_000
+
+    /// The other hosts, by name.
+    package private(set) var hosts: [Host] = []
+
+    /// No host is known.
+    package init() {}
+
+    /// A beacon of another host arrived.
+    ///
+    /// - Parameter own: what this host would say now.
+    /// - Returns: the disagreements that it shows and that were not reported lately.
+    package mutating func heard(
+        _ beacon: Beacon, from name: String, own: Beacon, at now: UInt64
+    ) -> [Finding] {
+        let place = hosts.firstIndex { $0.name >= name } ?? hosts.count
+        var host = Host(
+            name: name, beacon: beacon, heard: now,
+            clockMilliseconds: beacon.clock.subtractingReportingOverflow(own.clock).partialValue)
+        if place < hosts.count, hosts[place].name == name {
+            host.disputed = hosts[place].disputed
+            hosts[place] = host
+        } else {
+            guard hosts.count < Self.hostsMax else { return [] }
+            hosts.insert(host, at: place)
+        }
+        var findings: [Finding] = []
+        for form in own.forms {
+            switch Self.compare(form, of: own, beacon) {
+            case .behind: break
+            case .agrees: hosts[place].disputed[form.name] = nil
+            case .disagrees:
+                let reported = hosts[place].disputed[form.name]
+                if reported.map({ now >= $0 && now - $0 >= Self.disputePeriod }) ?? true {
+                    hosts[place].disputed[form.name] = now
+                    findings.append(.disagreement(form: form.name, host: name))
+                }
+            }
+        }
+        return findings
+    }
+
+    /// With how many hosts this one agrees on a form, of how many that share it and are heard.
+    package func count(
+        of form: Beacon.Form, own: Beacon, at now: UInt64
+    ) -> (agreeing: Int, of: Int) {
+        let sharing = hosts.filter { host in
+            isHeard(host, at: now) && host.beacon.form(named: form.name) != nil
+        }
+        let agreeing = sharing.filter {
+            Self.compare(form, of: own, $0.beacon) == .agrees
+        }
+        return (agreeing.count, sharing.count)
+    }
+
+    /// Whether a host is there now.
+    package func isHeard(_ host: Host, at now: UInt64) -> Bool {
+        now < host.heard || now - host.heard < Self.awayAfter
+    }
+
+    /// Compares what two hosts have of a form of `own`.
+    static func compare(_ form: Beacon.Form, of own: Beacon, _ other: Beacon) -> Verdict {
+        guard let theirs = other.form(named: form.name) else { return .behind }
+        if theirs.digest == form.digest { return .agrees }
+        let haveReadTheSame =
+            own.stream == other.stream && own.sequence == other.sequence
+        return haveReadTheSame && own.hasTold(form) && other.hasTold(theirs)
+            ? .disagrees : .behind
+    }
+}

@@ -1,0 +1,132 @@
+// What a host says of itself to the others, every ten seconds and soon after a change.
+//
+// A beacon is sealed like any message, so nobody outside of the fleet can say that hosts disagree.
+
+/// A host's word on what it has.
+package struct Beacon: Hashable, Sendable {
+    /// What it has of one form.
+    package struct Form: Hashable, Sendable {
+        /// The form.
+        package var name: String
+        /// A digest of its causal state.
+        package var digest: UInt64
+        /// How many of its own transactions are not acknowledged.
+        package var unsent: UInt64
+
+        /// A form of these parts.
+        package init(name: String, digest: UInt64, unsent: UInt64) {
+            self.name = name
+            self.digest = digest
+            self.unsent = unsent
+        }
+
+        fileprivate func precedes(_ other: Form) -> Bool {
+            name.utf8.lexicographicallyPrecedes(other.name.utf8)
+        }
+    }
+
+    /// 64 random bits of this start of the daemon.
+    package var run: UInt64
+    /// The replica.
+    package var replica: ReplicaID
+    /// How long it has been linked without a break, in milliseconds: of two hosts with one name the
+    /// one that came later yields.
+    package var linkedMilliseconds: UInt64
+    /// The cursor: which life of the stream it reads, and how far its store has it.
+    package var stream: String
+    package var sequence: UInt64
+    /// The sequence of the newest message of its own that the stream has taken.
+    package var acknowledged: UInt64
+    /// Its wall clock, in milliseconds since 1970.
+    package var clock: Int64
+    /// The daemon's version, for people.
+    package var version: String
+    /// The highest version of messages that it reads.
+    package var reads: UInt64
+    /// What it has of each linked form, in ascending order of the bytes of their names.
+    package let forms: [Form]
+
+    /// A beacon of these parts.
+    package init(
+        run: UInt64, replica: ReplicaID, linkedMilliseconds: UInt64, stream: String,
+        sequence: UInt64, acknowledged: UInt64, clock: Int64, version: String,
+        reads: UInt64 = LinkHeaders.version, forms: [Form]
+    ) {
+        self.run = run
+        self.replica = replica
+        self.linkedMilliseconds = linkedMilliseconds
+        self.stream = stream
+        self.sequence = sequence
+        self.acknowledged = acknowledged
+        self.clock = clock
+        self.version = version
+        self.reads = reads
+        self.forms = forms.sorted { $0.precedes($1) }
+    }
+
+    /// What it has of a form; `nil` if it does not share it.
+    func form(named name: String) -> Form? {
+        var range = forms[...]
+        while !range.isEmpty {
+            let middle = range.startIndex + range.count / 2
+            if range[middle].name.isSameBytes(as: name) { return range[middle] }
+            range =
+                range[middle].name.utf8.lexicographicallyPrecedes(name.utf8)
+                ? range[(middle + 1)...] : range[..<middle]
+        }
+        return nil
+    }
+
+    /// Whether equal cursors mean equal digests of a form: it has nothing that others cannot have
+    /// read up to that cursor.
+    func hasTold(_ form: Form) -> Bool { form.unsent == 0 && acknowledged <= sequence }
+}
+
+extension Beacon: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.unsigned(run)
+        replica.write(to: &writer)
+        writer.unsigned(linkedMilliseconds)
+        writer.string(stream)
+        writer.unsigned(sequence)
+        writer.unsigned(acknowledged)
+        writer.signed(clock)
+        writer.string(version)
+        writer.unsigned(reads)
+        writer.list(forms)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        self.init(
+            run: try reader.unsigned(), replica: try ReplicaID(from: &reader),
+            linkedMilliseconds: try reader.unsigned(), stream: try reader.string(),
+            sequence: try reader.unsigned(), acknowledged: try reader.unsigned(),
+            clock: try reader.signed(), version: try reader.string(),
+            reads: try reader.unsigned(), forms: try Self.forms(from: &reader))
+    }
+
+    private static func forms(
+        from reader: inout CausalityReader
+    ) throws(CausalityDecodeError) -> [Form] {
+        let start = reader.offset
+        let forms = try reader.list(of: Form.self)
+        let isSound =
+            zip(forms, forms.dropFirst()).allSatisfy { $0.precedes($1) }
+            && forms.allSatisfy(\.name.isFormName)
+        return try reader.checked(isSound ? forms : nil, from: start, "forms in ascending order")
+    }
+}
+
+extension Beacon.Form: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.string(name)
+        writer.unsigned(digest)
+        writer.unsigned(unsent)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        self.init(
+            name: try reader.string(), digest: try reader.unsigned(),
+            unsent: try reader.unsigned())
+    }
+}

@@ -1,0 +1,161 @@
+// What a link asks of its daemon, and what goes between both.
+
+/// What goes to the bridge, to be published.
+package struct LinkPublication: Hashable, Sendable {
+    /// Where to.
+    package var subject: String
+    /// Where the answer goes; `nil`: nobody answers.
+    package var reply: String?
+    /// The headers.
+    package var headers: [LinkHeader]
+    /// The body.
+    package var payload: [UInt8]
+
+    /// A publication of these parts.
+    package init(
+        subject: String, reply: String? = nil, headers: [LinkHeader] = [], payload: [UInt8]
+    ) {
+        self.subject = subject
+        self.reply = reply
+        self.headers = headers
+        self.payload = payload
+    }
+}
+
+/// What came from the bridge: a message of a subscription. It has the parts of a publication.
+package typealias LinkArrival = LinkPublication
+
+/// The server as the bridge sees it.
+package struct LinkServer: Hashable, Sendable {
+    /// Its name or address, for people.
+    package var name: String
+    /// Its version.
+    package var version: String
+    /// The most bytes of headers and body in one message.
+    package var payloadMax: Int
+
+    /// A server of these parts.
+    package init(name: String, version: String, payloadMax: Int) {
+        self.name = name
+        self.version = version
+        self.payloadMax = payloadMax
+    }
+}
+
+/// One transaction of this host.
+package struct LinkTransaction: Hashable, Sendable {
+    /// The form.
+    package var form: String
+    /// Who wrote it.
+    package var replica: ReplicaID
+    /// The counters of its dots.
+    package var counters: ClosedRange<UInt64>
+    /// The engine's bytes.
+    package var bytes: [UInt8]
+
+    /// A transaction of these parts.
+    package init(
+        form: String, replica: ReplicaID, counters: ClosedRange<UInt64>, bytes: [UInt8]
+    ) {
+        self.form = form
+        self.replica = replica
+        self.counters = counters
+        self.bytes = bytes
+    }
+}
+
+/// What a message brought, for the engine to join.
+package struct LinkDelivery: Hashable, Sendable {
+    /// The number of the delivery: each is one more than the one before.
+    package var order: UInt64
+    /// The form.
+    package var form: String
+    /// The host that published it.
+    package var host: String
+    /// When the log took it, in milliseconds since 1970.
+    package var milliseconds: Int64
+    /// What to join, in order; empty if only the cursor moves.
+    package var items: [LinkItem]
+    /// What the store keeps in the transaction of these joins; `nil`: what it has.
+    package var cursor: LinkCursor?
+    /// Where a reader returns to if the form does not take it.
+    var before: LinkCursor.Place
+}
+
+/// Why the log is read again from its beginning.
+package enum ReadAgainReason: String, Hashable, Sendable, CaseIterable {
+    /// This store has never read the log.
+    case neverRead
+    /// The stream was made again.
+    case otherStream
+    /// The log ends before the cursor.
+    case endsEarlier
+    /// The message at the cursor is another one.
+    case otherMessage
+    /// The message at the cursor is not kept any more.
+    case expired
+}
+
+/// What is said in the log and counted.
+package enum LinkReport: Hashable, Sendable {
+    /// A message was not taken.
+    case dropped(subject: String, LinkRefusal)
+    /// The parts of a message did not all come; its host sends another.
+    case incomplete(subject: String)
+    /// The log is read again from its beginning.
+    case readsAgain(ReadAgainReason)
+    /// A form waits until this daemon is upgraded.
+    case held(form: String, LinkRefusal)
+    /// The link is not used, with the reason and the next step.
+    case refused(String)
+    /// Two hosts have read the same and have not the same.
+    case disagreement(form: String, host: String)
+    /// Two machines publish as one replica: one is a copy of the other.
+    case fork(ReplicaID)
+    /// More waits to be sent than is kept; a whole goes instead.
+    case overflowed(form: String)
+    /// The state of a form is larger than a message may be.
+    case wholeTooLarge(form: String)
+    /// The key does not seal.
+    case unsealed(form: String)
+}
+
+/// What the daemon must do for a link.
+package enum LinkAction: Hashable, Sendable {
+    /// The bridge subscribes to these subjects.
+    case subscribe([String])
+    /// The bridge publishes.
+    case publish(LinkPublication)
+    /// The bridge connects again.
+    case close(reason: String)
+    /// The engine joins; then the machine hears of it: `saved`, `fellBack` or `hold`.
+    case take(LinkDelivery)
+    /// The engine gives the state of a form: `wholeMade`.
+    case makeWhole(form: String)
+    /// The engine gives the digests of its forms: `beaconMade`.
+    case makeBeacon
+    /// Something to say and to count.
+    case report(LinkReport)
+}
+
+/// The state of a link, for people.
+package enum LinkPhase: String, Hashable, Sendable {
+    /// There is no bridge.
+    case detached
+    /// The bridge has no server.
+    case down
+    /// The stream is looked at.
+    case inspecting
+    /// The stream is made.
+    case creating
+    /// The stream cannot be used, or another host has this name.
+    case refused
+    /// The message at the cursor is compared.
+    case verifying
+    /// The log is read again: first the wholes.
+    case readingAgain
+    /// The log is read.
+    case reading
+    /// All of the log has been read.
+    case live
+}

@@ -1,0 +1,99 @@
+// How far a store has the log of the fleet. The store keeps it in the transaction of the joins.
+//
+// Invariant: the cursor never passes a message whose effect is not in the store. The message at the
+// cursor is kept as a digest: a server that lost its newest messages gives their numbers again.
+
+/// The cursor of a store.
+package struct LinkCursor: Hashable, Sendable {
+    /// A place in the log.
+    package struct Place: Hashable, Sendable {
+        /// The sequence of the last message whose effect is in the store; 0 before the first.
+        package var sequence: UInt64
+        /// The digest of that message; 0 if it was not read.
+        package var digest: UInt64
+
+        /// A place of these parts.
+        package init(sequence: UInt64, digest: UInt64) {
+            self.sequence = sequence
+            self.digest = digest
+        }
+
+        /// Before the first message.
+        package static let start = Place(sequence: 0, digest: 0)
+    }
+
+    /// A form that does not take what arrives.
+    package struct Held: Hashable, Sendable {
+        /// The form.
+        package var form: String
+        /// How far it has the log.
+        package var place: Place
+
+        /// A held form of these parts.
+        package init(form: String, place: Place) {
+            self.form = form
+            self.place = place
+        }
+    }
+
+    /// The moment when the stream was made: another one is another log.
+    package var stream: String
+    /// How far all forms have it, but those that are held.
+    package var place: Place
+    /// Forms that wait, each at its own place.
+    package var held: [Held]
+
+    /// A cursor of these parts.
+    package init(stream: String, place: Place, held: [Held] = []) {
+        self.stream = stream
+        self.place = place
+        self.held = held
+    }
+}
+
+extension LinkCursor: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.string(stream)
+        place.write(to: &writer)
+        writer.list(held)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        self.init(
+            stream: try reader.string(), place: try Place(from: &reader), held: try reader.list())
+    }
+}
+
+extension LinkCursor.Place: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.unsigned(sequence)
+        writer.unsigned(digest)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        self.init(sequence: try reader.unsigned(), digest: try reader.unsigned())
+    }
+}
+
+extension LinkCursor.Held: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.string(form)
+        place.write(to: &writer)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        self.init(form: try reader.string(), place: try LinkCursor.Place(from: &reader))
+    }
+}
+
+extension CausalContext {
+    /// Whether all of these writes of a replica are in it, at a cost that does not depend on how
+    /// many they claim to be.
+    package func covers(_ replica: ReplicaID, _ counters: ClosedRange<UInt64>) -> Bool {
+        let known = vector[replica]
+        guard known < counters.upperBound else { return true }
+        let first = max(known + 1, counters.lowerBound)
+        guard counters.upperBound - first < UInt64(loose.count) else { return false }
+        return (first...counters.upperBound).allSatisfy { contains(Dot(replica, $0)) }
+    }
+}

@@ -1,0 +1,202 @@
+// What arrives: answers, messages of the log, beacons; and what the engine says of them.
+
+extension LinkMachine {
+    /// The bridge has a message.
+    ///
+    /// - Parameter contexts: the causal context of a form in the store, committed or not.
+    package mutating func received(
+        _ arrival: LinkArrival, contexts: (String) -> CausalContext?, at now: Moment
+    ) {
+        self.now = now
+        if arrival.subject.hasPrefix(inbox + ".") {
+            let fields = arrival.subject.dropFirst(inbox.utf8.count + 1)
+            let id = String(fields.dropFirst(2))
+            switch (fields.prefix(2), UInt64(id)) {
+            case ("a.", let token?): answered(token, arrival)
+            case ("m.", let token?):
+                if let status = PullStatus(arrival.headers) { pullEnded(token, status) }
+            case ("p.", _): acknowledged(id, arrival)
+            default: break
+            }
+        } else if let place = arrival.reply.flatMap(DeliveryPlace.init(reply:)) {
+            guard place.stream == LinkSubject.stream(of: configuration.fleet) else { return }
+            delivered(arrival, place, contexts)
+        } else if let subject = LinkSubject(arrival.subject), subject.content == .beacon {
+            beacon(arrival, subject)
+        }
+    }
+
+    // MARK: Messages of the log
+
+    /// Takes a message of the log.
+    ///
+    /// - Parameter next: the place of this message; `nil` if the cursor does not move.
+    mutating func take(
+        _ arrival: LinkArrival, _ at: DeliveryPlace, _ contexts: (String) -> CausalContext?,
+        to next: LinkCursor.Place?
+    ) {
+        var before = place
+        guard let subject = LinkSubject(arrival.subject), let form = subject.form,
+            subject.fleet == configuration.fleet
+        else {
+            if let next { place = next }
+            return drop(arrival, .subject(arrival.subject), next)
+        }
+        if held.contains(where: { $0.form == form }) {
+            if let next { place = next }
+            return skip(next)
+        }
+        do throws(LinkRefusal) {
+            let headers = try LinkHeaders(arrival.headers)
+            if isKnown(headers, form, contexts) {
+                if let next { place = next }
+                return skip(next)
+            }
+            let piece = try LinkMessage(
+                subject: subject, headers: headers, body: arrival.payload
+            ).open(with: keys)
+            watchForCopies(headers)
+            let message = try parts.take(
+                piece, of: subject, headers, before: next == nil ? nil : before,
+                at: now.monotonicNanoseconds)
+            before = message?.before ?? before
+            var items: [LinkItem] = []
+            if let message { items = try LinkItem.decode(message.content) }
+            if let next { place = next }
+            give(
+                items, form: form, host: subject.host, milliseconds: at.milliseconds,
+                movesCursor: next != nil, before: before)
+        } catch {
+            if let next { place = next }
+            guard case .newerVersion = error else { return drop(arrival, error, next) }
+            hold(form, at: before, because: error)
+            skip(next)
+        }
+    }
+
+    /// Whether the store has all of a message, which only a bundle's counters can say. A host's own
+    /// messages are known by its replica: a restored host is another replica, and reads them.
+    private func isKnown(
+        _ headers: LinkHeaders, _ form: String, _ contexts: (String) -> CausalContext?
+    ) -> Bool {
+        guard let counters = headers.counters else {
+            return headers.replica == configuration.replica && headers.run == configuration.run
+        }
+        return contexts(form)?.covers(headers.replica, counters) == true
+    }
+
+    private mutating func drop(
+        _ arrival: LinkArrival, _ refusal: LinkRefusal, _ next: LinkCursor.Place?
+    ) {
+        actions.append(
+            .report(.dropped(subject: arrival.subject.cut(toBytes: 256), refusal)))
+        skip(next)
+    }
+
+    /// The cursor moves past a message without an effect.
+    mutating func skip(_ next: LinkCursor.Place?) {
+        guard next != nil else { return }
+        give([], form: "", host: configuration.host, milliseconds: 0, movesCursor: true)
+    }
+
+    /// Hands something to the engine.
+    mutating func give(
+        _ items: [LinkItem], form: String, host: String, milliseconds: Int64, movesCursor: Bool,
+        before: LinkCursor.Place? = nil
+    ) {
+        guard movesCursor || !items.isEmpty else { return }
+        lastOrder += 1
+        var cursor: LinkCursor?
+        if movesCursor, let stream {
+            cursor = LinkCursor(stream: stream, place: parts.before ?? place, held: held)
+        }
+        inHand.append((lastOrder, cursor?.place))
+        actions.append(
+            .take(
+                LinkDelivery(
+                    order: lastOrder, form: form, host: host, milliseconds: milliseconds,
+                    items: items, cursor: cursor, before: before ?? place)))
+        if !items.isEmpty { changed() }
+    }
+
+    /// Two machines that publish as one replica take turns in the log. One run of a daemon that
+    /// follows another does not come back.
+    private mutating func watchForCopies(_ headers: LinkHeaders) {
+        var known = runs[headers.replica, default: []]
+        guard known.last != headers.run else { return }
+        if known.contains(headers.run) {
+            actions.append(.report(.fork(headers.replica)))
+            known = []
+        }
+        runs[headers.replica] = known.suffix(7) + [headers.run]
+    }
+
+    // MARK: What the engine says
+
+    /// The store has the effect of all deliveries up to this one.
+    package mutating func saved(through order: UInt64, at now: Moment) {
+        self.now = now
+        let count = inHand.prefix { $0.order <= order }.count
+        if let place = inHand[..<count].last(where: { $0.place != nil })?.place { saved = place }
+        inHand.removeFirst(count)
+        pull()
+    }
+
+    /// A batch failed: nothing that was handed over since this cursor is in the store.
+    package mutating func fellBack(to cursor: LinkCursor?, at now: Moment) {
+        self.now = now
+        stream = cursor?.stream
+        place = cursor?.place ?? .start
+        saved = place
+        held = cursor?.held ?? []
+        parts.clear()
+        inHand = []
+        editDeliveries {
+            $0.items = []
+            $0.cursor = nil
+        }
+        if case .consuming = state { inspect() }
+    }
+
+    /// A form does not take a delivery: it waits there until `release`, and all others go on.
+    package mutating func hold(
+        _ delivery: LinkDelivery, because refusal: LinkRefusal? = nil, at now: Moment
+    ) {
+        self.now = now
+        hold(delivery.form, at: delivery.before, because: refusal)
+        // What is behind it for this form waits with it.
+        editDeliveries { if $0.form == delivery.form { $0.items = [] } }
+        inHand.removeAll { $0.order == delivery.order }
+    }
+
+    /// A held form goes on, from where it waits.
+    package mutating func release(_ form: String, at now: Moment) {
+        self.now = now
+        guard let waiting = held.firstIndex(where: { $0.form == form }) else { return }
+        // Others have what comes again, and skip it.
+        if held[waiting].place.sequence < place.sequence { place = held[waiting].place }
+        held.remove(at: waiting)
+        runs = [:]
+        if case .consuming = state { inspect() }
+    }
+
+    private mutating func hold(
+        _ form: String, at place: LinkCursor.Place, because refusal: LinkRefusal?
+    ) {
+        guard !held.contains(where: { $0.form == form }) else { return }
+        held.append(LinkCursor.Held(form: form, place: place))
+        held.sort { $0.form < $1.form }
+        if let refusal { actions.append(.report(.held(form: form, refusal))) }
+        let all = held
+        editDeliveries { $0.cursor?.held = all }
+    }
+
+    /// Changes deliveries that the engine does not have yet.
+    private mutating func editDeliveries(_ edit: (inout LinkDelivery) -> Void) {
+        for index in actions.indices {
+            guard case .take(var delivery) = actions[index] else { continue }
+            edit(&delivery)
+            actions[index] = .take(delivery)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// What a host publishes: its transactions, its wholes, its beacons.
+
+extension LinkMachine {
+    // MARK: What the engine says
+
+    /// A form is shared in this run: its whole is due, as what an earlier run did not send is not
+    /// in this outbox.
+    package mutating func share(_ form: String, at now: Moment) {
+        self.now = now
+        sender.demandWhole(form)
+        pump()
+    }
+
+    /// A transaction of this host is durable.
+    package mutating func add(_ transaction: LinkTransaction, at now: Moment) {
+        self.now = now
+        if sender.add(transaction) {
+            actions.append(.report(.overflowed(form: transaction.form)))
+        }
+        changed()
+        pump()
+    }
+
+    /// The state of a form and what it covers; `nil` if the form is gone.
+    package mutating func wholeMade(
+        _ form: String, _ whole: (bytes: [UInt8], context: CausalContext)?, at now: Moment
+    ) {
+        self.now = now
+        var whole = whole
+        if let size = whole?.bytes.count, size + 64 > PartCollector.messageBytesMax {
+            actions.append(.report(.wholeTooLarge(form: form)))
+            whole = nil
+        }
+        sender.give(whole: whole, of: form)
+        changed()
+        pump()
+    }
+
+    /// A whole of a form is due, as a person asked for it.
+    package mutating func repair(_ form: String, at now: Moment) { share(form, at: now) }
+
+    /// A whole of another host was joined.
+    package mutating func sawWhole(
+        of form: String, covering context: CausalContext, at milliseconds: Int64
+    ) {
+        wholes.saw(form, covering: context, at: milliseconds)
+    }
+
+    /// What the store has of each shared form; the rule on wholes is looked at with it.
+    package mutating func knows(_ contexts: [(form: String, context: CausalContext)]) {
+        self.contexts = contexts
+    }
+
+    /// This store is another replica now.
+    package mutating func renew(_ replica: ReplicaID) { configuration.replica = replica }
+
+    /// The digests of all shared forms, of what is committed; every committed transaction was added
+    /// before.
+    package mutating func beaconMade(_ digests: [(form: String, digest: UInt64)], at now: Moment) {
+        self.now = now
+        guard case .consuming = state, let linkedAt, let stream else { return }
+        let beacon = Beacon(
+            run: configuration.run, replica: configuration.replica,
+            linkedMilliseconds: (now.monotonicNanoseconds - linkedAt) / 1_000_000,
+            stream: stream, sequence: saved.sequence, acknowledged: sender.acknowledged,
+            clock: now.wallMilliseconds, version: configuration.version,
+            forms: digests.map { form, digest in
+                Beacon.Form(name: form, digest: digest, unsent: sender.unsent(of: form))
+            })
+        ownBeacon = beacon
+        let content = LinkItem.encode([LinkItem(.beacon, beacon.encoded)])
+        guard let parts = seal(content, counters: nil, to: .beacon), parts.count == 1 else {
+            return
+        }
+        publish(parts[0], nil)
+    }
+
+    // MARK: Sending
+
+    /// Sends what can be sent.
+    mutating func pump() {
+        guard case .consuming = state else { return }
+        for form in sender.takeWanted() { actions.append(.makeWhole(form: form)) }
+        var sender = sender
+        let (parts, unsealed) = sender.pump(at: now.monotonicNanoseconds) {
+            form, content, counters in
+            seal(
+                content, counters: counters,
+                to: counters == nil ? .whole(form: form) : .bundles(form: form))
+        }
+        self.sender = sender
+        for (id, message) in parts { publish(message, id) }
+        for form in unsealed { actions.append(.report(.unsealed(form: form))) }
+    }
+
+    private func seal(
+        _ content: [UInt8], counters: ClosedRange<UInt64>?, to subject: LinkSubject.Content
+    ) -> [LinkMessage]? {
+        guard
+            let subject = LinkSubject(
+                fleet: configuration.fleet, host: configuration.host, subject)
+        else { return nil }
+        return LinkMessage.seal(
+            content,
+            as: LinkHeaders(
+                replica: configuration.replica, counters: counters, run: configuration.run,
+                number: random(), key: keys.id),
+            to: subject, payloadMax: server?.payloadMax ?? LinkMessage.payloadMin, with: keys)
+    }
+
+    /// Publishes a part; `id` names its acknowledgement.
+    mutating func publish(_ message: LinkMessage, _ id: String?) {
+        actions.append(
+            .publish(
+                LinkPublication(
+                    subject: message.subject.text, reply: id.map { "\(inbox).p.\($0)" },
+                    headers: message.headers.wire, payload: message.body)))
+    }
+
+    /// The log has taken a part, or refused it.
+    mutating func acknowledged(_ id: String, _ arrival: LinkArrival) {
+        let answer = try? JetStreamTalk.published(arrival.payload, fleet: configuration.fleet)
+        if case .success(let sequence)? = answer, PullStatus(arrival.headers) == nil {
+            let taken = sender.acknowledged(
+                id, sequence: sequence, at: now.monotonicNanoseconds)
+            for (form, context) in taken {
+                sawWhole(of: form, covering: context, at: now.wallMilliseconds)
+            }
+        } else {
+            sender.refused(at: now.monotonicNanoseconds)
+        }
+        pump()
+    }
+
+    // MARK: Others
+
+    /// Something changed: others hear of it soon.
+    mutating func changed() {
+        guard let next = beaconAt else { return }
+        beaconAt = min(next, now.monotonicNanoseconds + Self.beaconDelay)
+    }
+
+    /// A host said what it has.
+    mutating func beacon(_ arrival: LinkArrival, _ subject: LinkSubject) {
+        guard subject.fleet == configuration.fleet, let beacon = open(arrival, subject) else {
+            return
+        }
+        if subject.host == configuration.host {
+            guard beacon.run != configuration.run else { return }
+            return twin(beacon)
+        }
+        guard let own = ownBeacon else { return }
+        let findings = agreement.heard(
+            beacon, from: subject.host, own: own, at: now.monotonicNanoseconds)
+        for case .disagreement(let form, let host) in findings {
+            actions.append(.report(.disagreement(form: form, host: host)))
+            wholes.demand(form, random: random, now: now.monotonicNanoseconds)
+        }
+    }
+
+    private func open(_ arrival: LinkArrival, _ subject: LinkSubject) -> Beacon? {
+        guard let headers = try? LinkHeaders(arrival.headers), headers.part == .only else {
+            return nil
+        }
+        let message = LinkMessage(subject: subject, headers: headers, body: arrival.payload)
+        guard let content = try? message.open(with: keys),
+            let items = try? LinkItem.decode(content), items.count == 1, items[0].kind == .beacon,
+            let beacon = try? Beacon(decoding: items[0].bytes), beacon.replica == headers.replica,
+            beacon.run == headers.run
+        else { return nil }
+        return beacon
+    }
+
+    /// Another machine has this host's name: the one that came later yields.
+    private mutating func twin(_ beacon: Beacon) {
+        let linked = linkedAt.map { (now.monotonicNanoseconds - $0) / 1_000_000 } ?? 0
+        if case .consuming = state,
+            (linked, configuration.run) > (beacon.linkedMilliseconds, beacon.run)
+        {
+            return
+        }
+        guard server != nil else { return }
+        refuse(
+            "another machine is linked as \(configuration.host); give one of them another name "
+                + "(link.host in pickersyncd.yaml)")
+    }
+
+    /// Looks whether a whole is due.
+    mutating func lookAtWholes() {
+        guard case .consuming(let reader) = state, reader.isLive else { return }
+        let time = now.monotonicNanoseconds
+        let ageMax = reader.info.ageMax.map { Int64(clamping: $0) } ?? JetStreamTalk.ageMax
+        if wholes.mustLook(at: time) {
+            wholes.look(
+                at: contexts, ageMax: ageMax, wall: now.wallMilliseconds, random: random, now: time)
+        }
+        for form in wholes.due(ageMax: ageMax, wall: now.wallMilliseconds, now: time) {
+            sender.demandWhole(form)
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// What this host has to publish, until the log has it.
+//
+//            pump                      acknowledged, all
+//   idle ───────────▶ sending(1…4) ─────────────────────▶ idle
+//                      ▲   │ refused
+//                      │   ▼
+//                     stalled(until)
+//
+// Invariants: nothing leaves the outbox before the log has acknowledged it and everything before
+// it. A message that is sent again has the same bytes, so the server can tell that it is the same.
+// What waits is bounded: beyond `outboxBytesMax` a form's transactions are dropped and its whole is
+// sent.
+
+/// The outbox of a host and what of it is on its way.
+struct LinkSender {
+    /// The outbox of one form.
+    private struct Form {
+        var name: String
+        var waiting: [LinkTransaction] = []
+        var bytes = 0
+        /// How many of `waiting`, from the front, are on their way.
+        var flying = 0
+        var whole = Whole.none
+    }
+
+    private enum Whole {
+        case none
+        /// The engine must be asked for it.
+        case wanted
+        case asked
+        case made([UInt8], covering: CausalContext)
+    }
+
+    /// A message on its way.
+    private struct Flight {
+        let id: UInt64
+        let form: String
+        /// What it covers, if it is a whole.
+        let covers: CausalContext?
+        /// How many transactions leave the outbox with it.
+        var transactions: Int
+        let parts: [LinkMessage]
+        var missing: Set<Int>
+    }
+
+    private enum State {
+        case ready
+        case stalled(until: UInt64)
+    }
+
+    /// Messages on their way at once.
+    static let flightsMax = 4
+    /// Bytes of the transactions in one message.
+    static let bundleBytesMax = 64 << 10
+    /// How long an acknowledgement may take, and a refusal holds back, in nanoseconds.
+    static let patience: UInt64 = 5_000_000_000
+
+    private let outboxBytesMax: Int
+    private var forms: [Form] = []
+    /// Whose turn is next: the index of a form.
+    private var turn = 0
+    private var flights: [Flight] = []
+    private var state = State.ready
+    /// When the flights are sent again.
+    private var resendsAt: UInt64?
+    private var lastID: UInt64 = 0
+    /// The sequence of the newest message that the log has taken.
+    private(set) var acknowledged: UInt64 = 0
+
+    init(outboxBytesMax: Int) { self.outboxBytesMax = outboxBytesMax }
+
+    /// When to pump again without an event, in nanoseconds.
+    var deadline: UInt64? {
+        if case .stalled(let until) = state { until } else { flights.isEmpty ? nil : resendsAt }
+    }
+
+    /// How many transactions of a form are not acknowledged, and a whole that is due.
+    func unsent(of form: String) -> UInt64 {
+        guard let form = forms.first(where: { $0.name == form }) else { return 0 }
+        let isWholeDue = if case .none = form.whole { false } else { true }
+        let isWholeFlying = flights.contains { $0.form == form.name && $0.covers != nil }
+        return UInt64(form.waiting.count) + (isWholeDue || isWholeFlying ? 1 : 0)
+    }
+
+    /// Transactions that are not acknowledged, and their bytes, of all forms.
+    var unsent: (transactions: Int, bytes: Int) {
+        forms.reduce((0, 0)) { ($0.0 + $1.waiting.count, $0.1 + $1.bytes) }
+    }
+
+    private mutating func place(of name: String) -> Int {
+        if let place = forms.firstIndex(where: { $0.name == name }) { return place }
+        forms.append(Form(name: name))
+        return forms.count - 1
+    }
+
+    // MARK: What is to be sent
+
+    /// A transaction is durable here, and must be published.
+    /// - Returns: whether the outbox of its form was full, so that its whole is due instead.
+    mutating func add(_ transaction: LinkTransaction) -> Bool {
+        let place = place(of: transaction.form)
+        forms[place].waiting.append(transaction)
+        forms[place].bytes += transaction.bytes.count
+        guard forms[place].bytes > outboxBytesMax else { return false }
+        forms[place].waiting = []
+        forms[place].bytes = 0
+        forms[place].flying = 0
+        for index in flights.indices where flights[index].form == transaction.form {
+            flights[index].transactions = 0
+        }
+        demandWhole(transaction.form)
+        return true
+    }
+
+    /// The whole of a form is due.
+    mutating func demandWhole(_ form: String) {
+        let place = place(of: form)
+        if case .none = forms[place].whole { forms[place].whole = .wanted }
+    }
+
+    /// The forms whose wholes the engine must give; they count as asked for.
+    mutating func takeWanted() -> [String] {
+        var names: [String] = []
+        for place in forms.indices {
+            guard case .wanted = forms[place].whole else { continue }
+            forms[place].whole = .asked
+            names.append(forms[place].name)
+        }
+        return names
+    }
+
+    /// The engine gave the whole of a form; `nil`: the form is gone.
+    mutating func give(whole: (bytes: [UInt8], context: CausalContext)?, of form: String) {
+        let place = place(of: form)
+        forms[place].whole = whole.map { .made($0.bytes, covering: $0.context) } ?? .none
+    }
+
+    // MARK: Sending
+
+    /// What to put into a message, and how: content, counters, and whether it is a whole.
+    typealias Seal = (_ form: String, [UInt8], ClosedRange<UInt64>?) -> [LinkMessage]?
+
+    /// Sends what may be sent, and sends again what was not acknowledged in time.
+    /// - Returns: parts with the names of their acknowledgements, and forms that could not be
+    ///   sealed.
+    mutating func pump(
+        at now: UInt64, seal: Seal
+    ) -> (parts: [(id: String, message: LinkMessage)], unsealed: [String]) {
+        if case .stalled(let until) = state {
+            guard now >= until else { return ([], []) }
+            state = .ready
+            resendsAt = now
+        }
+        var parts: [(id: String, message: LinkMessage)] = []
+        var unsealed: [String] = []
+        if !flights.isEmpty, let resendsAt, now >= resendsAt { parts += resend(at: now) }
+        while flights.count < Self.flightsMax, let place = next() {
+            guard let flight = take(from: place, seal) else {
+                unsealed.append(forms[place].name)
+                state = .stalled(until: now + Self.patience)
+                break
+            }
+            if flights.isEmpty { resendsAt = now + Self.patience }
+            flights.append(flight)
+            parts += Self.parts(of: flight)
+        }
+        return (parts, unsealed)
+    }
+
+    /// Everything on its way is sent again: the connection is a new one.
+    mutating func resend(at now: UInt64) -> [(id: String, message: LinkMessage)] {
+        resendsAt = now + Self.patience
+        return flights.flatMap(Self.parts)
+    }
+
+    private static func parts(of flight: Flight) -> [(id: String, message: LinkMessage)] {
+        flight.missing.sorted().map { ("\(flight.id).\($0)", flight.parts[$0]) }
+    }
+
+    /// The next form with something to send; each in its turn.
+    private mutating func next() -> Int? {
+        for step in 0..<forms.count {
+            let place = (turn + step) % forms.count
+            let isWholeMade = if case .made = forms[place].whole { true } else { false }
+            if isWholeMade || forms[place].flying < forms[place].waiting.count {
+                turn = place + 1
+                return place
+            }
+        }
+        return nil
+    }
+
+    private mutating func take(from place: Int, _ seal: Seal) -> Flight? {
+        let form = forms[place]
+        let items: [LinkItem]
+        var counters: ClosedRange<UInt64>?
+        var covers: CausalContext?
+        if case .made(let bytes, let context) = form.whole {
+            items = [LinkItem(.whole, bytes)]
+            covers = context
+        } else {
+            let bundle = Self.bundle(form.waiting[form.flying...])
+            items = bundle.map { LinkItem(.transaction, $0.bytes) }
+            counters =
+                bundle.map(\.counters.lowerBound).min()!...bundle.map(
+                    \.counters.upperBound
+                ).max()!
+        }
+        guard let parts = seal(form.name, LinkItem.encode(items), counters) else { return nil }
+        lastID += 1
+        if covers != nil {
+            forms[place].whole = .none
+        } else {
+            forms[place].flying += items.count
+        }
+        return Flight(
+            id: lastID, form: form.name, covers: covers,
+            transactions: covers == nil ? items.count : 0, parts: parts,
+            missing: Set(parts.indices))
+    }
+
+    /// The first transactions that go in one message: at least one, of one replica.
+    private static func bundle(
+        _ waiting: ArraySlice<LinkTransaction>
+    ) -> ArraySlice<LinkTransaction> {
+        var bytes = 0
+        return waiting.prefix { transaction in
+            let isFirst = bytes == 0
+            bytes += max(1, transaction.bytes.count)
+            return isFirst
+                || bytes <= bundleBytesMax && transaction.replica == waiting.first?.replica
+        }
+    }
+
+    // MARK: Answers
+
+    /// The log has taken a part: `id` is the name of its acknowledgement.
+    /// - Returns: the forms whose wholes are in the log now, and what those cover.
+    mutating func acknowledged(
+        _ id: String, sequence: UInt64, at now: UInt64
+    ) -> [(form: String, context: CausalContext)] {
+        let fields = id.split(separator: ".")
+        guard fields.count == 2, let flight = UInt64(fields[0]), let part = Int(fields[1]),
+            let place = flights.firstIndex(where: { $0.id == flight })
+        else { return [] }
+        var wholes: [(form: String, context: CausalContext)] = []
+        acknowledged = max(acknowledged, sequence)
+        flights[place].missing.remove(part)
+        // A flight leaves only after those before it: of one that is unknown, the log may have
+        // nothing.
+        while let flight = flights.first, flight.missing.isEmpty {
+            flights.removeFirst()
+            resendsAt = now + Self.patience
+            if let context = flight.covers { wholes.append((flight.form, context)) }
+            let place = self.place(of: flight.form)
+            let gone = forms[place].waiting.prefix(flight.transactions)
+            forms[place].bytes -= gone.reduce(0) { $0 + $1.bytes.count }
+            forms[place].waiting.removeFirst(gone.count)
+            forms[place].flying -= gone.count
+        }
+        return wholes
+    }
+
+    /// The server refused a message, or does not know the stream.
+    mutating func refused(at now: UInt64) { state = .stalled(until: now + Self.patience) }
+
+    /// The log ends here: it has forgotten what it acknowledged beyond.
+    mutating func logEnds(at sequence: UInt64) { acknowledged = min(acknowledged, sequence) }
+}

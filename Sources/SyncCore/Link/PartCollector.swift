@@ -1,0 +1,105 @@
+// Joins the parts of messages that are larger than a server takes.
+//
+// Invariants: only parts of one message are joined, and only once all are there. While a message is
+// incomplete, the cursor must stay before the first of its parts. What is kept is bounded: one
+// message for each subject, `bytesMax` for all of them, and none for longer than `ageMax`.
+
+/// The messages of which some parts are there.
+struct PartCollector {
+    /// A message of which some parts are there.
+    private struct Unfinished {
+        var subject: LinkSubject
+        var replica: ReplicaID
+        var run: UInt64
+        var number: UInt64
+        var pieces: [[UInt8]?]
+        var missing: Int
+        var bytes: Int
+        /// The cursor before the first part, to which a reader may have to return.
+        var before: LinkCursor.Place?
+        var changed: UInt64
+
+        func isSame(_ subject: LinkSubject, _ headers: LinkHeaders) -> Bool {
+            self.subject == subject && replica == headers.replica && run == headers.run
+                && number == headers.number && pieces.count == headers.part.count
+        }
+    }
+
+    /// Bytes of all unfinished messages.
+    static let bytesMax = 64 << 20
+    /// Bytes of one message.
+    static let messageBytesMax = 16 << 20
+    /// How long an unfinished message is kept after its newest part, in nanoseconds: a host that
+    /// died in the middle sends another whole when it is back.
+    static let ageMax: UInt64 = 60_000_000_000
+
+    private var unfinished: [Unfinished] = []
+
+    /// The place before which no cursor may be saved; `nil` if every message is complete.
+    var before: LinkCursor.Place? {
+        unfinished.compactMap(\.before).min { $0.sequence < $1.sequence }
+    }
+
+    /// Takes the piece of a part.
+    ///
+    /// - Parameter before: the cursor as it would be without this part; `nil` if it does not move.
+    /// - Returns: the content of the message, if this part completes it, and the cursor before its
+    ///   first part.
+    /// - Throws: `tooLarge`; its other parts are forgotten then.
+    mutating func take(
+        _ piece: [UInt8], of subject: LinkSubject, _ headers: LinkHeaders,
+        before: LinkCursor.Place?, at now: UInt64
+    ) throws(LinkRefusal) -> (content: [UInt8], before: LinkCursor.Place?)? {
+        guard headers.part.count > 1 else { return (piece, before) }
+        // A subject has one writer, which sends one message after the other.
+        if let other = unfinished.firstIndex(where: { $0.subject == subject }),
+            !unfinished[other].isSame(subject, headers)
+        {
+            unfinished.remove(at: other)
+        }
+        let place: Int
+        if let known = unfinished.firstIndex(where: { $0.isSame(subject, headers) }) {
+            place = known
+        } else {
+            place = unfinished.count
+            unfinished.append(
+                Unfinished(
+                    subject: subject, replica: headers.replica, run: headers.run,
+                    number: headers.number,
+                    pieces: Array(repeating: nil, count: headers.part.count),
+                    missing: headers.part.count, bytes: 0, before: before, changed: now))
+        }
+        unfinished[place].changed = now
+        if unfinished[place].pieces[headers.part.index - 1] == nil {
+            unfinished[place].pieces[headers.part.index - 1] = piece
+            unfinished[place].missing -= 1
+            unfinished[place].bytes += piece.count
+        }
+        guard unfinished[place].bytes <= Self.messageBytesMax else {
+            unfinished.remove(at: place)
+            throw .tooLarge
+        }
+        if unfinished[place].missing == 0 {
+            let complete = unfinished.remove(at: place)
+            return (complete.pieces.flatMap { $0 ?? [] }, complete.before)
+        }
+        while unfinished.reduce(0, { $0 + $1.bytes }) > Self.bytesMax { unfinished.removeFirst() }
+        return nil
+    }
+
+    /// When the oldest unfinished message is forgotten, in nanoseconds.
+    var deadline: UInt64? {
+        unfinished.map { $0.changed.addingReportingOverflow(Self.ageMax).partialValue }.min()
+    }
+
+    /// Forgets what has been unfinished for too long.
+    /// - Returns: the subjects.
+    mutating func forget(at now: UInt64) -> [LinkSubject] {
+        let old = unfinished.filter { now >= $0.changed && now - $0.changed >= Self.ageMax }
+        unfinished.removeAll { now >= $0.changed && now - $0.changed >= Self.ageMax }
+        return old.map(\.subject)
+    }
+
+    /// Forgets everything: the log is read again.
+    mutating func clear() { unfinished = [] }
+}

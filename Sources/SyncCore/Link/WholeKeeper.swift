@@ -1,0 +1,115 @@
+// When somebody must write a whole, so that nothing is lost when the log forgets.
+//
+// The rule: of each form there is a whole younger than `ageMax / 2` whose context covers what this
+// host knew `ageMax / 8` ago. It is looked at every hour, after the log was read again from its
+// beginning, and when hosts disagree. Where it does not apply, a host waits up to 10 seconds, looks
+// again, as another's whole may have come, and writes one. There is no lock: two wholes are one
+// too many, and no harm.
+//
+//              due                          10 s, still due
+//   covered ───────────▶ waiting(until) ──────────────────────▶ written ───▶ covered
+//      ▲                       │ another's whole came
+//      └───────────────────────┘
+
+/// Knows for each form what the log could give to a host that has nothing.
+package struct WholeKeeper: Sendable {
+    private struct Form {
+        /// When the newest whole was written, in milliseconds since 1970, and what it covers.
+        var wholes: [(milliseconds: Int64, context: CausalContext)] = []
+        /// What this host knew between `ageMax / 8` and `ageMax / 4` ago, and what comes next.
+        var knewThen: (milliseconds: Int64, context: CausalContext)?
+        var knewLater: (milliseconds: Int64, context: CausalContext)?
+        var writesAt: UInt64?
+        /// Whether a whole is written even if the rule applies: hosts disagree.
+        var isDemanded = false
+
+        /// Whether the rule applies.
+        func isKept(ageMax: Int64, wall: Int64) -> Bool {
+            // What was learned in this run only counts once it is old enough.
+            let knew = knewThen?.context ?? CausalContext()
+            return wholes.contains {
+                wall - $0.milliseconds < ageMax / 2 && knew.isSubset(of: $0.context)
+            }
+        }
+    }
+
+    /// How often the rule is looked at, in nanoseconds: an hour.
+    static let period: UInt64 = 3_600_000_000_000
+    /// The longest wait for another's whole, in nanoseconds.
+    static let patience: UInt64 = 10_000_000_000
+    /// The newest wholes of a form that are remembered.
+    private static let wholesMax = 8
+
+    private var forms: [String: Form] = [:]
+    /// When the rule is looked at next, in nanoseconds.
+    private var looksAt: UInt64?
+
+    /// Nothing is known.
+    package init() {}
+
+    /// When something must be done, in nanoseconds.
+    package var deadline: UInt64? {
+        forms.values.reduce(looksAt) { earliest, form in
+            [earliest, form.writesAt].compactMap(\.self).min()
+        }
+    }
+
+    /// A whole of a form is in the log, of this host or another.
+    package mutating func saw(_ form: String, covering context: CausalContext, at moment: Int64) {
+        var wholes = forms[form, default: Form()].wholes
+        wholes.removeAll { $0.milliseconds <= moment && $0.context.isSubset(of: context) }
+        wholes.append((moment, context))
+        forms[form, default: Form()].wholes = wholes.suffix(Self.wholesMax)
+    }
+
+    /// Looks at the rule for each form, and says when to write what it misses.
+    ///
+    /// - Parameter ageMax: how long the stream keeps a message, in milliseconds.
+    package mutating func look(
+        at shared: [(form: String, context: CausalContext)], ageMax: Int64, wall: Int64,
+        random: () -> UInt64, now: UInt64
+    ) {
+        looksAt = now + Self.period
+        for (name, context) in shared {
+            var form = forms[name, default: Form()]
+            let step = ageMax / 8
+            if let later = form.knewLater, wall - later.milliseconds >= step {
+                form.knewThen = later
+                form.knewLater = nil
+            }
+            if form.knewLater == nil { form.knewLater = (wall, context) }
+            if form.writesAt == nil, !form.isKept(ageMax: ageMax, wall: wall) {
+                form.writesAt = now + random() % (Self.patience + 1)
+            }
+            forms[name] = form
+        }
+    }
+
+    /// A whole is due on disagreement, whatever the log has.
+    package mutating func demand(_ form: String, random: () -> UInt64, now: UInt64) {
+        forms[form, default: Form()].isDemanded = true
+        forms[form, default: Form()].writesAt = now + random() % (Self.patience + 1)
+    }
+
+    /// The forms whose wholes this host writes now: no other host has, in the meantime.
+    package mutating func due(ageMax: Int64, wall: Int64, now: UInt64) -> [String] {
+        var due: [String] = []
+        for name in forms.keys.sorted() {
+            guard var form = forms[name], let at = form.writesAt, at <= now else { continue }
+            if form.isDemanded || !form.isKept(ageMax: ageMax, wall: wall) { due.append(name) }
+            form.writesAt = nil
+            form.isDemanded = false
+            forms[name] = form
+        }
+        return due
+    }
+
+    /// The log is another one, or has forgotten: no whole is known to be in it.
+    package mutating func forgetWholes() {
+        for name in forms.keys { forms[name]?.wholes = [] }
+        looksAt = nil
+    }
+
+    /// Whether the rule must be looked at.
+    func mustLook(at now: UInt64) -> Bool { looksAt.map { $0 <= now } ?? true }
+}

@@ -1,0 +1,250 @@
+// A host of the simulated fleet: a link machine over a store that commits in batches.
+//
+// A form is a set of transactions, each a dot and a few bytes that follow from the dot. So what two
+// hosts must agree on is a set, and a message that was put together wrongly is seen at once.
+
+internal import EngineTestKit
+internal import SeededRandom
+package import SyncCore
+
+/// What a host keeps over a crash.
+struct LinkStore {
+    var replica: ReplicaID
+    var forms: [String: CausalContext] = [:]
+    var cursor: LinkCursor?
+    var counter: UInt64 = 0
+}
+
+/// How a transaction and a whole look in this simulation.
+enum LinkContent {
+    static func value(of dot: Dot) -> UInt64 { dot.replica.id &* 31 &+ dot.counter &* 0x9e37 }
+
+    static func transaction(_ dot: Dot) -> [UInt8] {
+        var writer = CausalityWriter()
+        dot.write(to: &writer)
+        writer.unsigned(value(of: dot))
+        return writer.bytes
+    }
+
+    static func whole(_ context: CausalContext, number: UInt64) -> [UInt8] {
+        var writer = CausalityWriter()
+        writer.unsigned(number)
+        context.write(to: &writer)
+        // Long enough for several parts; each byte says to which whole it belongs.
+        writer.blob([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 3_000))
+        return writer.bytes
+    }
+
+    /// The dots of an item; `nil` if it is none that a host wrote.
+    static func dots(_ item: LinkItem) -> CausalContext? {
+        var reader = CausalityReader(item.bytes)
+        do {
+            if item.kind == .transaction {
+                let dot = try Dot(from: &reader)
+                guard try reader.unsigned() == value(of: dot) else { return nil }
+                try reader.expectEnd()
+                return CausalContext(dots: [dot])
+            }
+            let number = try reader.unsigned()
+            let context = try CausalContext(from: &reader)
+            let filling = try reader.blob()
+            try reader.expectEnd()
+            return filling.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) }
+                ? context : nil
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// A host: see the head of this file.
+final class LinkHost {
+    let index: Int
+    let name: String
+    var run: UInt64
+    var machine: LinkMachine
+    var durable: LinkStore
+    var working: LinkStore
+    /// Transactions of this host in the batch that is being written.
+    var unwritten: [LinkTransaction] = []
+    var takenOrder: UInt64 = 0
+    var isUp = false
+    var toServer: [LinkPublication] = []
+    var fromServer: [LinkArrival] = []
+    /// What the machine was given to publish in this run.
+    var told: [String: CausalContext] = [:]
+    var backups: [LinkStore] = []
+    var wholeNumber: UInt64 = 0
+    var faults: [String] = []
+    let bug: LinkBug?
+    private var random: SplitMix64
+
+    init(index: Int, bug: LinkBug?, seed: UInt64, at now: Moment) {
+        self.index = index
+        self.bug = bug
+        name = "host\(index)"
+        random = SplitMix64(seed: seed)
+        durable = LinkStore(replica: ReplicaID(id: UInt64(index + 1), epoch: 0))
+        working = durable
+        run = random.next()
+        machine = Self.machine(name, run, durable, bug, random.next(), now)
+    }
+
+    private static func machine(
+        _ name: String, _ run: UInt64, _ store: LinkStore, _ bug: LinkBug?, _ seed: UInt64,
+        _ now: Moment
+    ) -> LinkMachine {
+        var keys = LinkKeys.forTests()
+        if bug == .digestNotCompared { keys.digest = { _ in 1 } }
+        if bug == .partsMixed { keys = .checkingNothing() }
+        let random = SharedRandom(seed: seed)
+        return LinkMachine(
+            LinkMachine.Configuration(
+                fleet: "ops", host: name, run: run, replica: store.replica, version: "1"),
+            keys: keys, cursor: store.cursor, random: { random.next() }, at: now)
+    }
+
+    /// The process dies and starts again with what is durable, or with a backup.
+    func restart(from backup: LinkStore?, at now: Moment) {
+        if var backup {
+            backup.replica = ReplicaID(id: durable.replica.id, epoch: durable.replica.epoch + 1)
+            backup.counter = 0
+            durable = backup
+        }
+        working = durable
+        unwritten = []
+        takenOrder = 0
+        told = [:]
+        run = random.next()
+        machine = Self.machine(name, run, durable, bug, random.next(), now)
+        machine.attached(at: now)
+        isUp = false
+        toServer = []
+        fromServer = []
+        for form in LinkWorld.forms where durable.forms[form] != nil {
+            machine.share(form, at: now)
+        }
+    }
+
+    func edit(_ form: String) {
+        working.counter += 1
+        let dot = Dot(working.replica, working.counter)
+        working.forms[form, default: CausalContext()].insert(dot)
+        unwritten.append(
+            LinkTransaction(
+                form: form, replica: dot.replica, counters: dot.counter...dot.counter,
+                bytes: LinkContent.transaction(dot)))
+    }
+
+    func commit(at now: Moment) {
+        durable = working
+        let written = unwritten
+        unwritten = []
+        machine.saved(through: takenOrder, at: now)
+        for transaction in written {
+            told[transaction.form, default: CausalContext()].insert(
+                Dot(transaction.replica, transaction.counters.lowerBound))
+            machine.add(transaction, at: now)
+        }
+        machine.knows(durable.forms.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
+    }
+
+    func failBatch(at now: Moment) {
+        working = durable
+        unwritten = []
+        machine.fellBack(to: durable.cursor, at: now)
+    }
+
+    /// Carries out what the machine asks for.
+    func work(at now: Moment) {
+        while let action = machine.takeAction() {
+            switch action {
+            case .subscribe, .report: break
+            case .publish(let message): publish(message, now)
+            case .close:
+                // The bridge connects again at once.
+                toServer = []
+                fromServer = []
+                isUp = false
+            case .take(let delivery): take(delivery)
+            case .makeWhole(let form):
+                wholeNumber += 1
+                let context = durable.forms[form] ?? CausalContext()
+                told[form, default: CausalContext()].formUnion(context)
+                machine.wholeMade(
+                    form,
+                    (LinkContent.whole(context, number: run &+ wholeNumber), context), at: now)
+            case .makeBeacon:
+                machine.beaconMade(
+                    LinkWorld.forms.compactMap { form in
+                        durable.forms[form].map { (form, LinkWorld.digest($0)) }
+                    }, at: now)
+            }
+        }
+    }
+
+    private func publish(_ message: LinkPublication, _ now: Moment) {
+        guard isUp else { return }
+        toServer.append(message)
+        let isPart = message.reply?.contains(".p.") == true
+        guard isPart, let reply = message.reply else { return }
+        switch bug {
+        case .outboxDroppedAtSending:
+            fromServer.append(Self.acknowledgement(reply))
+        case .partAcknowledgedAsWhole where reply.hasSuffix(".0"):
+            for part in 1..<8 {
+                fromServer.append(Self.acknowledgement(reply.dropLast(1) + "\(part)"))
+            }
+        default: break
+        }
+    }
+
+    private static func acknowledgement(_ reply: String) -> LinkArrival {
+        LinkArrival(subject: reply, payload: Array(#"{"stream":"PS_ops","seq":1}"#.utf8))
+    }
+
+    private func take(_ delivery: LinkDelivery) {
+        takenOrder = delivery.order
+        for item in delivery.items {
+            guard let dots = LinkContent.dots(item) else {
+                faults.append("\(name): a message was put together wrongly")
+                continue
+            }
+            working.forms[delivery.form, default: CausalContext()].formUnion(dots)
+        }
+        if let cursor = delivery.cursor {
+            working.cursor = cursor
+            if bug == .cursorBeforeJoin { durable.cursor = cursor }
+        }
+    }
+
+    /// A message arrives from the server.
+    func receive(_ arrival: LinkArrival, at now: Moment) {
+        var arrival = arrival
+        var isSkipped = false
+        if bug == .ownSkippedByHost, LinkSubject(arrival.subject)?.host == name { isSkipped = true }
+        if bug == .partsMixed { arrival.makeAlike() }
+        machine.received(
+            arrival,
+            contexts: { form in
+                isSkipped ? LinkWorld.everything : self.working.forms[form]
+            }, at: now)
+    }
+}
+
+extension LinkArrival {
+    /// Gives a part of a whole the identity of every other whole of its host.
+    fileprivate mutating func makeAlike() {
+        guard case .whole? = LinkSubject(subject)?.content else { return }
+        for index in headers.indices {
+            switch headers[index].name {
+            case "Ps-Run": headers[index].value = String(repeating: "0", count: 16)
+            case "Nats-Msg-Id":
+                var fields = headers[index].value.split(separator: ":").map(String.init)
+                fields[2] = String(repeating: "0", count: 16)
+                headers[index].value = fields.joined(separator: ":")
+            default: break
+            }
+        }
+    }
+}

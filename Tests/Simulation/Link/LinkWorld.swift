@@ -1,0 +1,276 @@
+// Hosts, a server, and everything that can go wrong between them; the order comes from a seed.
+//
+// Oracle: the cursor never passes a message whose effect is not in the store; nothing leaves an
+// outbox that the log has not taken; no message is put together wrongly; and once the faults end,
+// all hosts have the same transactions: all that some store or the log had.
+
+package import EngineTestKit
+package import SeededRandom
+package import SyncCore
+
+/// An error that the simulation must find, as a check of its oracle.
+package enum LinkBug: String, CaseIterable, Sendable {
+    /// The cursor is saved before the joins are.
+    case cursorBeforeJoin
+    /// The message at the cursor is not compared.
+    case digestNotCompared
+    /// The outbox is emptied when a message is sent, not when it is acknowledged.
+    case outboxDroppedAtSending
+    /// A host skips what was published under its name.
+    case ownSkippedByHost
+    /// Parts of two wholes are joined.
+    case partsMixed
+    /// The acknowledgement of one part counts for all.
+    case partAcknowledgedAsWhole
+}
+
+/// A fleet: see the head of this file.
+package final class LinkWorld {
+    static let forms = ["deploy", "team"]
+    /// A context of all writes.
+    static let everything = CausalContext(
+        VersionVector(
+            (0..<8).flatMap { id in
+                (0..<16).map { VersionVector.Entry(ReplicaID(id: id, epoch: $0), .max) }
+            }))
+
+    private var random: SplitMix64
+    private var hosts: [LinkHost] = []
+    private var stream: ModelStream
+    private var now = Moment(wallMilliseconds: 1_795_511_636_000, monotonicNanoseconds: 1)
+    private var truth = LinkTruth()
+    /// What went wrong; the first is the cause.
+    package private(set) var faults: [String] = []
+
+    static func digest(_ context: CausalContext) -> UInt64 {
+        context.encoded.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    /// Steps of a run before the faults end.
+    package static let steps = 1_000
+
+    /// What goes wrong with a seed; `nil`: nothing.
+    package static func failure(of seed: UInt64) -> String? {
+        LinkWorld(seed: seed).run(steps: steps).map { "link, seed \(seed): \($0)" }
+    }
+
+    /// Whether one of the seeds finds a bug.
+    package static func finds(_ bug: LinkBug, in seeds: Range<UInt64>) -> Bool {
+        seeds.contains { LinkWorld(seed: $0, bug: bug).run(steps: steps) != nil }
+    }
+
+    /// A fleet of three hosts.
+    package init(seed: UInt64, bug: LinkBug? = nil) {
+        random = SplitMix64(seed: seed)
+        stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
+        for index in 0..<3 {
+            let host = LinkHost(index: index, bug: bug, seed: random.next(), at: now)
+            host.machine.attached(at: now)
+            hosts.append(host)
+        }
+    }
+
+    /// Runs steps with faults, then without any until all is quiet.
+    /// - Returns: what went wrong first; `nil`: nothing.
+    package func run(steps: Int) -> String? {
+        for _ in 0..<steps where faults.isEmpty {
+            step()
+            check()
+        }
+        guard faults.isEmpty else { return faults.first }
+        for host in hosts { host.commit(at: now) }
+        let expected = knownAnywhere()
+        for _ in 0..<400 where faults.isEmpty && missing(expected) != nil {
+            settle()
+            check()
+        }
+        return faults.first ?? missing(expected)
+    }
+
+    /// What is not as it must be in the end.
+    private func missing(_ expected: [String: CausalContext]) -> String? {
+        for host in hosts {
+            for form in Self.forms {
+                let has = host.durable.forms[form] ?? CausalContext()
+                let wanted = expected[form] ?? CausalContext()
+                if !wanted.isSubset(of: has) {
+                    return "\(host.name) lacks of \(form): has \(has), of \(wanted)"
+                }
+                if has != hosts[0].durable.forms[form] ?? CausalContext() {
+                    return "\(host.name) and host0 disagree on \(form)"
+                }
+            }
+            if host.machine.unsent.transactions > 0 { return "\(host.name): unsent" }
+            if host.machine.phase != .live { return "\(host.name): \(host.machine.phase)" }
+        }
+        return nil
+    }
+
+    // MARK: Steps
+
+    private func step() {
+        let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
+        let choice = random.pick(weighted: [
+            (Step.edit, 12), (.toServer, 40), (.fromServer, 60), (.commit, 20), (.time, 12),
+            (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2), (.server, 2),
+            (.lose, 2), (.double, 2),
+        ])
+        switch choice {
+        case .edit: host.edit(Self.forms[Int.random(in: 0..<2, using: &random)])
+        case .toServer: toServer(host)
+        case .fromServer: fromServer(host)
+        case .commit:
+            host.commit(at: now)
+            checkCursor(host)
+        case .time: passTime(milliseconds: UInt64.random(in: 1...400, using: &random))
+        case .fail: host.failBatch(at: now)
+        case .cut: cut(host)
+        case .restart:
+            stream.disconnected(host.index)
+            host.restart(from: nil, at: now)
+            checkCursor(host)
+        case .backup: host.backups.append(host.durable)
+        case .restore:
+            guard let backup = host.backups.popLast(), host.durable.replica.epoch < 15 else {
+                break
+            }
+            stream.disconnected(host.index)
+            host.restart(from: backup, at: now)
+        case .server: harmServer()
+        case .lose: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
+        case .double:
+            if let first = host.fromServer.first { host.fromServer.insert(first, at: 0) }
+        }
+        host.work(at: now)
+    }
+
+    private enum Step {
+        case edit, toServer, fromServer, commit, time, fail, cut, restart, restore, backup, server
+        case lose, double
+    }
+
+    private func harmServer() {
+        guard stream.exists else { return }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0...3:
+            stream.forgetTail(Int.random(in: 1...6, using: &random))
+            for host in hosts { cut(host) }
+        case 4, 5: stream.trim(Int.random(in: 1...10, using: &random))
+        case 6:
+            stream.restart()
+            for host in hosts { cut(host) }
+        default: stream.delete()
+        }
+    }
+
+    private func cut(_ host: LinkHost) {
+        stream.disconnected(host.index)
+        host.toServer = []
+        host.fromServer = []
+        host.isUp = false
+        host.machine.down(at: now)
+    }
+
+    private func toServer(_ host: LinkHost) {
+        if !host.isUp {
+            host.isUp = true
+            host.machine.up(
+                LinkServer(name: "nats1", version: "2", payloadMax: 1_536), at: now)
+            return
+        }
+        guard !host.toServer.isEmpty else { return }
+        let message = host.toServer.removeFirst()
+        let answers = stream.receive(
+            message, from: host.index, at: now.monotonicNanoseconds)
+        host.fromServer += answers.filter { !$0.subject.isEmpty }
+        if LinkSubject(message.subject)?.content == .beacon {
+            for other in hosts where other.isUp { other.fromServer.append(message) }
+        }
+        deliver()
+    }
+
+    private func deliver() {
+        for (host, arrival) in stream.deliver(at: now.monotonicNanoseconds)
+        where hosts[host].isUp {
+            hosts[host].fromServer.append(arrival)
+        }
+    }
+
+    private func fromServer(_ host: LinkHost) {
+        guard host.isUp, !host.fromServer.isEmpty else { return }
+        host.receive(host.fromServer.removeFirst(), at: now)
+    }
+
+    private func passTime(milliseconds: UInt64) {
+        now.monotonicNanoseconds += milliseconds * 1_000_000
+        now.wallMilliseconds += Int64(milliseconds)
+        deliver()
+        for host in hosts {
+            if let deadline = host.machine.deadline, deadline <= now.monotonicNanoseconds {
+                host.machine.deadlinePassed(at: now)
+            }
+            host.work(at: now)
+        }
+    }
+
+    /// Half a second without faults.
+    private func settle() {
+        for _ in 0..<400 {
+            var isQuiet = true
+            for host in hosts {
+                if !host.isUp || !host.toServer.isEmpty || !host.fromServer.isEmpty {
+                    isQuiet = false
+                }
+                toServer(host)
+                host.work(at: now)
+                fromServer(host)
+                host.work(at: now)
+            }
+            if isQuiet { break }
+        }
+        for host in hosts {
+            host.commit(at: now)
+            host.work(at: now)
+        }
+        passTime(milliseconds: 500)
+    }
+
+    // MARK: Oracle
+
+    private func check() {
+        truth.read(stream.everTaken)
+        for host in hosts {
+            faults += host.faults
+            for form in Self.forms where host.machine.unsent(of: form) == 0 {
+                guard let told = host.told[form] else { continue }
+                if !told.isSubset(of: truth.ever[form] ?? CausalContext()) {
+                    faults.append("\(host.name): \(form) left the outbox before the log had it")
+                }
+            }
+        }
+    }
+
+    /// The store has the effect of each message up to its cursor, if the log still has that one.
+    private func checkCursor(_ host: LinkHost) {
+        guard let cursor = host.durable.cursor, cursor.stream == stream.created, stream.exists,
+            let at = stream.log.first(where: { $0.sequence == cursor.place.sequence }),
+            host.machine.keys.digest(Array(at.message.subject.utf8) + at.message.payload)
+                == cursor.place.digest
+        else { return }
+        truth.read(stream.everTaken)
+        let read = stream.log.prefix { $0.sequence <= cursor.place.sequence }.map(\.place)
+        for (form, context) in truth.contents(of: read)
+        where !context.isSubset(of: host.durable.forms[form] ?? CausalContext()) {
+            faults.append("\(host.name): the cursor passed a message of \(form)")
+        }
+    }
+
+    private func knownAnywhere() -> [String: CausalContext] {
+        truth.read(stream.everTaken)
+        var known = truth.contents(of: stream.exists ? stream.log.map(\.place) : [])
+        for host in hosts {
+            known.merge(host.durable.forms) { $0.union($1) }
+        }
+        return known
+    }
+}

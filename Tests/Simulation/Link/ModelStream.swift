@@ -1,0 +1,222 @@
+// A model of a nats-server with one stream, as far as a link sees it.
+//
+// It keeps a log with numbers, makes consumers and answers pulls. As the seed says, it answers like
+// 2.9.10 or like 2.15.1. What it does wrong is what servers have done: it forgets its newest
+// messages and gives their numbers again, its stream is deleted and made again, old messages go.
+
+internal import SeededRandom
+package import SyncCore
+
+package struct ModelStream {
+    package struct Stored {
+        package let sequence: UInt64
+        package let message: LinkPublication
+        /// Its index in `everTaken`.
+        package let place: Int
+    }
+
+    private struct Consumer {
+        let name: String
+        let host: Int
+        let wholes: Bool
+        var next: UInt64
+        var delivered: UInt64 = 0
+        /// Inboxes of pulls, how many messages are left, and when they end.
+        var pulls: [(inbox: String, left: Int, until: UInt64)] = []
+    }
+
+    private let fleet: String
+    /// Whether answers are those of 2.9.10.
+    private let isOld: Bool
+    private var lives = 0
+    package private(set) var exists = false
+    package private(set) var log: [Stored] = []
+    package private(set) var last: UInt64 = 0
+    private var ids: [String: UInt64] = [:]
+    private var consumers: [Consumer] = []
+    private var lastConsumer = 0
+    /// All messages that were ever taken, of all lives.
+    package private(set) var everTaken: [LinkPublication] = []
+
+    package init(fleet: String, isOld: Bool) {
+        self.fleet = fleet
+        self.isOld = isOld
+    }
+
+    package var created: String { "2026-11-24T09:00:00.\(100 + lives)Z" }
+    package var first: UInt64 { log.first?.sequence ?? (isOld && last == 0 ? 0 : last + 1) }
+
+    // MARK: Faults
+
+    /// The newest messages are lost; their numbers are given again.
+    package mutating func forgetTail(_ count: Int) {
+        let gone = min(count, log.count)
+        log.removeLast(gone)
+        last -= UInt64(gone)
+        ids = [:]
+        restart()
+    }
+
+    /// The oldest messages are too old.
+    package mutating func trim(_ count: Int) { log.removeFirst(min(count, log.count)) }
+
+    /// An administrator deletes the stream.
+    package mutating func delete() {
+        exists = false
+        log = []
+        last = 0
+        ids = [:]
+        consumers = []
+    }
+
+    /// Consumers are in memory.
+    package mutating func restart() { consumers = [] }
+
+    package mutating func disconnected(_ host: Int) { consumers.removeAll { $0.host == host } }
+
+    // MARK: Requests
+
+    /// What the server answers to a message of a host.
+    package mutating func receive(
+        _ message: LinkPublication, from host: Int, at now: UInt64
+    ) -> [LinkArrival] {
+        let stream = "PS_\(fleet)"
+        let reply = message.reply ?? ""
+        if let subject = LinkSubject(message.subject) {
+            guard subject.content != .beacon, subject.form != nil else { return [] }
+            guard exists else { return [nobody(reply)] }
+            return [publish(message, reply)]
+        }
+        switch message.subject {
+        case "$JS.API.STREAM.INFO.\(stream)":
+            return [exists ? info(reply, "info") : error(reply, 404, 10059, "stream not found")]
+        case "$JS.API.STREAM.CREATE.\(stream)":
+            if !exists {
+                lives += 1
+                exists = true
+            }
+            return [info(reply, "create")]
+        case "$JS.API.CONSUMER.CREATE.\(stream)":
+            guard exists else { return [error(reply, 404, 10059, "stream not found")] }
+            return [consume(message, reply, host)]
+        default:
+            let name = message.subject.split(separator: ".").last.map(String.init)
+            guard let place = consumers.firstIndex(where: { $0.name == name }),
+                let json = try? JSON(parsing: message.payload),
+                let batch = json["batch"]?.integerValue
+            else { return [nobody(reply)] }
+            consumers[place].pulls.append((reply, Int(batch), now + 10_000_000_000))
+            return []
+        }
+    }
+
+    private mutating func publish(_ message: LinkPublication, _ reply: String) -> LinkArrival {
+        let id = message.headers.first { $0.name == "Nats-Msg-Id" }?.value ?? ""
+        if let known = ids[id] {
+            return json(
+                reply, #"{"stream":"PS_\#(fleet)", "seq":\#(known),"duplicate": true}"#)
+        }
+        last += 1
+        ids[id] = last
+        log.append(Stored(sequence: last, message: message, place: everTaken.count))
+        everTaken.append(message)
+        return json(reply, #"{"stream":"PS_\#(fleet)", "seq":\#(last)}"#)
+    }
+
+    private mutating func consume(
+        _ message: LinkPublication, _ reply: String, _ host: Int
+    ) -> LinkArrival {
+        let config = (try? JSON(parsing: message.payload))?["config"]
+        let start = UInt64(config?["opt_start_seq"]?.integerValue ?? 0)
+        let wholes = config?["deliver_policy"]?.stringValue == "last_per_subject"
+        lastConsumer += 1
+        let consumer = Consumer(
+            name: "c\(lastConsumer)", host: host, wholes: wholes, next: max(start, 1))
+        consumers.append(consumer)
+        return json(
+            reply,
+            #"{"type":"x","stream_name":"PS_\#(fleet)","name":"\#(consumer.name)","#
+                + #""num_pending":\#(pending(of: consumer).count)}"#)
+    }
+
+    private func pending(of consumer: Consumer) -> [Stored] {
+        let wanted = log.filter { $0.sequence >= consumer.next }
+        guard consumer.wholes else { return wanted }
+        var newest: [String: UInt64] = [:]
+        for stored in log where isWhole(stored) {
+            newest[stored.message.subject] = stored.sequence
+        }
+        return wanted.filter { isWhole($0) && newest[$0.message.subject] == $0.sequence }
+    }
+
+    private func isWhole(_ stored: Stored) -> Bool {
+        if case .whole? = LinkSubject(stored.message.subject)?.content { true } else { false }
+    }
+
+    /// What consumers have for their pulls now.
+    package mutating func deliver(at now: UInt64) -> [(host: Int, arrival: LinkArrival)] {
+        var arrivals: [(host: Int, arrival: LinkArrival)] = []
+        for place in consumers.indices {
+            var waiting = pending(of: consumers[place])[...]
+            while !consumers[place].pulls.isEmpty {
+                let pull = consumers[place].pulls[0]
+                if pull.until <= now || pull.left == 0 {
+                    consumers[place].pulls.removeFirst()
+                    if pull.left > 0 {
+                        let status =
+                            isOld
+                            ? LinkHeader("Status", "408") : LinkHeader("Status", "404")
+                        arrivals.append(
+                            (
+                                consumers[place].host,
+                                LinkArrival(subject: pull.inbox, headers: [status], payload: [])
+                            ))
+                    }
+                    continue
+                }
+                guard let next = waiting.popFirst() else { break }
+                consumers[place].pulls[0].left -= 1
+                consumers[place].next = next.sequence + 1
+                consumers[place].delivered += 1
+                var arrival = next.message
+                let account = isOld ? "" : "_.AB12."
+                let tail = isOld ? "" : ".x7"
+                arrival.reply =
+                    "$JS.ACK.\(account)PS_\(fleet).\(consumers[place].name).1."
+                    + "\(next.sequence).\(consumers[place].delivered).1795511636731839828."
+                    + "\(waiting.count)\(tail)"
+                arrivals.append((consumers[place].host, arrival))
+            }
+        }
+        return arrivals
+    }
+
+    // MARK: Answers
+
+    private func info(_ reply: String, _ kind: String) -> LinkArrival {
+        json(
+            reply,
+            #"{"type":"io.nats.jetstream.api.v1.stream_\#(kind)_response","config":{"#
+                + #""name":"PS_\#(fleet)","subjects":["ps.\#(fleet).*.d.*","ps.\#(fleet).*.s.*"],"#
+                + #""retention":"limits","discard":"old","storage":"file","max_msgs":-1,"#
+                + #""max_age":604800000000000\#(isOld ? "" : #","metadata":{"_nats.ver":"2.15"}"#)},"#
+                + #""created":"\#(created)","state":{"first_seq":\#(first),"last_seq":\#(last)}}"#)
+    }
+
+    private func error(
+        _ reply: String, _ code: Int, _ detail: Int, _ text: String
+    ) -> LinkArrival {
+        json(
+            reply,
+            #"{"type":"x","error":{"code":\#(code),"err_code":\#(detail),"description":"\#(text)"}}"#
+        )
+    }
+
+    private func nobody(_ reply: String) -> LinkArrival {
+        LinkArrival(subject: reply, headers: [LinkHeader("Status", "503")], payload: [])
+    }
+
+    private func json(_ reply: String, _ text: String) -> LinkArrival {
+        LinkArrival(subject: reply, payload: Array(text.utf8))
+    }
+}

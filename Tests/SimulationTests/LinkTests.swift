@@ -1,0 +1,23 @@
+// The link under every fault that a server, a network and a host can have. `make simulate` has the
+// long search.
+
+import Simulation
+import TestKit
+import Testing
+
+@Suite("Simulation: link")
+struct LinkSimulationTests {
+    @Test("all hosts end with the same, whatever the server and the network did")
+    func converges() {
+        let first = SplitMix64.seed(from: "LINK_SEED")
+        for seed in (0..<12).map({ first &+ $0 }) {
+            let failure = LinkWorld.failure(of: seed)
+            #expect(failure == nil, "LINK_SEED=\(seed)")
+        }
+    }
+
+    @Test("each known error of a link is found", arguments: LinkBug.allCases)
+    func finds(bug: LinkBug) {
+        #expect(LinkWorld.finds(bug, in: 1..<60))
+    }
+}

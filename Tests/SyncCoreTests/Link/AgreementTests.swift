@@ -1,0 +1,100 @@
+// Which hosts agree, and when a whole is due.
+
+import Testing
+
+@testable import SyncCore
+
+@Suite("Link: agreement and wholes")
+struct AgreementTests {
+    private func beacon(
+        digest: UInt64, sequence: UInt64 = 5, unsent: UInt64 = 0, acknowledged: UInt64 = 0,
+        stream: String = "A"
+    ) -> Beacon {
+        Beacon(
+            run: 1, replica: ReplicaID(id: 1, epoch: 0), linkedMilliseconds: 0, stream: stream,
+            sequence: sequence, acknowledged: acknowledged, clock: 0, version: "1",
+            forms: [.init(name: "deploy", digest: digest, unsent: unsent)])
+    }
+
+    @Test("equal digests agree; others disagree only if both have read and told the same")
+    func verdicts() {
+        let own = beacon(digest: 1)
+        let form = own.forms[0]
+        #expect(Agreement.compare(form, of: own, beacon(digest: 1, sequence: 3)) == .agrees)
+        #expect(Agreement.compare(form, of: own, beacon(digest: 2)) == .disagrees)
+        for behind in [
+            beacon(digest: 2, sequence: 4), beacon(digest: 2, unsent: 1),
+            beacon(digest: 2, acknowledged: 6), beacon(digest: 2, stream: "B"),
+        ] {
+            #expect(Agreement.compare(form, of: own, behind) == .behind)
+            #expect(Agreement.compare(behind.forms[0], of: behind, own) == .behind)
+        }
+    }
+
+    @Test("a disagreement is reported at once, then once a minute until it ends")
+    func reports() {
+        var agreement = Agreement()
+        let own = beacon(digest: 1)
+        let finding = [Agreement.Finding.disagreement(form: "deploy", host: "b")]
+        #expect(agreement.heard(beacon(digest: 2), from: "b", own: own, at: 0) == finding)
+        #expect(agreement.heard(beacon(digest: 2), from: "b", own: own, at: 59).isEmpty)
+        #expect(
+            agreement.heard(beacon(digest: 2), from: "b", own: own, at: 60_000_000_000) == finding)
+        #expect(agreement.heard(beacon(digest: 1), from: "b", own: own, at: 61).isEmpty)
+        #expect(agreement.count(of: own.forms[0], own: own, at: 61) == (1, 1))
+        #expect(agreement.heard(beacon(digest: 2), from: "b", own: own, at: 62) == finding)
+        #expect(agreement.count(of: own.forms[0], own: own, at: 62) == (0, 1))
+        #expect(agreement.count(of: own.forms[0], own: own, at: 30_000_000_063) == (0, 0))
+    }
+
+    @Test("at most 64 hosts are kept")
+    func bounded() {
+        var agreement = Agreement()
+        for index in 0..<100 {
+            _ = agreement.heard(
+                beacon(digest: 1), from: "host\(index)", own: beacon(digest: 1), at: 0)
+        }
+        #expect(agreement.hosts.count == 64)
+    }
+
+    private let known = CausalContext(dots: [Dot(ReplicaID(id: 1, epoch: 0), 1)])
+
+    @Test("a whole is due where the log has none, after a wait, unless another host wrote one")
+    func wholes() {
+        var keeper = WholeKeeper()
+        keeper.look(
+            at: [("deploy", known), ("team", known)], ageMax: 8_000_000, wall: 0, random: { 3 },
+            now: 0)
+        #expect(keeper.deadline == 3)
+        keeper.saw("team", covering: known, at: 0)
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 2) == [])
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 3) == ["deploy"])
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 9) == [])
+    }
+
+    @Test("a whole is due when the newest is too old, or lacks what was known long enough ago")
+    func rule() {
+        var keeper = WholeKeeper()
+        let ageMax: Int64 = 8_000_000
+        func look(_ wall: Int64, _ context: CausalContext) -> [String] {
+            keeper.look(
+                at: [("deploy", context)], ageMax: ageMax, wall: wall, random: { 0 }, now: 0)
+            return keeper.due(ageMax: ageMax, wall: wall, now: 0)
+        }
+        keeper.saw("deploy", covering: CausalContext(), at: 0)
+        #expect(look(0, known) == [])
+        #expect(look(999_999, known) == [])
+        #expect(look(1_000_000, known) == ["deploy"])
+        keeper.saw("deploy", covering: known, at: 1_000_000)
+        #expect(look(4_999_999, known) == [])
+        #expect(look(5_000_000, known) == ["deploy"])
+    }
+
+    @Test("a whole on disagreement is written whatever the log has")
+    func demanded() {
+        var keeper = WholeKeeper()
+        keeper.saw("deploy", covering: known, at: 0)
+        keeper.demand("deploy", random: { 0 }, now: 5)
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 5) == ["deploy"])
+    }
+}

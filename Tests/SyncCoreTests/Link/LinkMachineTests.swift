@@ -1,0 +1,300 @@
+// The link machine in single conversations; Simulation/Link has the long ones.
+
+import EngineTestKit
+import Testing
+
+@testable import SyncCore
+
+/// A machine with a server that the test plays.
+private final class LinkBench {
+    var machine: LinkMachine
+    var now = Moment(wallMilliseconds: 1_000_000, monotonicNanoseconds: 1)
+    var published: [LinkPublication] = []
+    var taken: [LinkDelivery] = []
+    var reports: [LinkReport] = []
+    var closes: [String] = []
+    var wholesAsked: [String] = []
+    private var delivery: UInt64 = 0
+
+    init(cursor: LinkCursor? = nil, outboxBytesMax: Int = 1 << 20) {
+        var configuration = LinkMachine.Configuration(
+            fleet: "ops", host: "a", run: 0xa, replica: ReplicaID(id: 1, epoch: 0), version: "1")
+        configuration.outboxBytesMax = outboxBytesMax
+        machine = LinkMachine(
+            configuration, keys: .forTests(), cursor: cursor, random: { 7 }, at: now)
+        machine.attached(at: now)
+    }
+
+    func up(payloadMax: Int = 1 << 20) {
+        machine.up(LinkServer(name: "nats1", version: "2.9.10", payloadMax: payloadMax), at: now)
+        work()
+    }
+
+    func work() {
+        while let action = machine.takeAction() {
+            switch action {
+            case .publish(let message): published.append(message)
+            case .take(let delivery): taken.append(delivery)
+            case .report(let report): reports.append(report)
+            case .close(let reason): closes.append(reason)
+            case .makeWhole(let form): wholesAsked.append(form)
+            case .subscribe, .makeBeacon: break
+            }
+        }
+    }
+
+    /// The reply subject of the newest request on a subject with this prefix.
+    func reply(to prefix: String) -> String {
+        published.last { $0.subject.hasPrefix(prefix) }?.reply ?? ""
+    }
+
+    func receive(_ arrival: LinkArrival) {
+        machine.received(arrival, contexts: { _ in nil }, at: now)
+        work()
+    }
+
+    func answer(_ prefix: String, _ json: String) {
+        receive(LinkArrival(subject: reply(to: prefix), payload: Array(json.utf8)))
+    }
+
+    static func info(first: Int, last: Int) -> String {
+        #"{"config":{"subjects":["ps.ops.*.d.*","ps.ops.*.s.*"],"retention":"limits","#
+            + #""discard":"old","storage":"file","max_age":0},"created":"A","#
+            + #""state":{"first_seq":\#(first),"last_seq":\#(last)}}"#
+    }
+
+    /// An empty stream is read: the machine is live.
+    func goLive() {
+        up()
+        answer("$JS.API.STREAM.INFO", Self.info(first: 0, last: 0))
+        answer("$JS.API.CONSUMER.CREATE", #"{"name":"w","num_pending":0}"#)
+        answer("$JS.API.CONSUMER.CREATE", #"{"name":"c","num_pending":0}"#)
+    }
+
+    func message(
+        _ content: [UInt8], form: String, host: String = "b", counters: ClosedRange<UInt64>? = 1...1
+    ) -> LinkPublication {
+        let subject = LinkSubject(fleet: "ops", host: host, .bundles(form: form))!
+        let headers = LinkHeaders(
+            replica: ReplicaID(id: 2, epoch: 0), counters: counters, run: 0xb, number: 1, key: 1)
+        let sealed = LinkMessage.seal(
+            content, as: headers, to: subject, payloadMax: 1 << 20, with: .forTests())![0]
+        return LinkPublication(
+            subject: subject.text, headers: sealed.headers.wire, payload: sealed.body)
+    }
+
+    /// The stream delivers the next message.
+    func deliver(_ message: LinkPublication, consumer: String = "c", pending: Int = 0) {
+        delivery += 1
+        var message = message
+        message.reply = "$JS.ACK.PS_ops.\(consumer).1.\(delivery).\(delivery).0.\(pending)"
+        receive(message)
+    }
+
+    func pass(seconds: UInt64) {
+        now.monotonicNanoseconds += seconds * 1_000_000_000
+        machine.deadlinePassed(at: now)
+        work()
+    }
+
+    func say(_ beacon: Beacon, from host: String) {
+        let subject = LinkSubject(fleet: "ops", host: host, .beacon)!
+        let headers = LinkHeaders(
+            replica: beacon.replica, counters: nil, run: beacon.run, number: 1, key: 1)
+        let sealed = LinkMessage.seal(
+            LinkItem.encode([LinkItem(.beacon, beacon.encoded)]), as: headers, to: subject,
+            payloadMax: 1 << 20, with: .forTests())![0]
+        receive(
+            LinkArrival(
+                subject: subject.text, headers: sealed.headers.wire, payload: sealed.body))
+    }
+}
+
+@Suite("Link: machine")
+struct LinkMachineTests {
+    private static let item = LinkItem.encode([LinkItem(.transaction, [1])])
+
+    private func transaction(_ counter: UInt64, bytes: Int = 1) -> LinkTransaction {
+        LinkTransaction(
+            form: "deploy", replica: ReplicaID(id: 1, epoch: 0), counters: counter...counter,
+            bytes: [UInt8](repeating: 1, count: bytes))
+    }
+
+    @Test("a host that never read the log reads the wholes, then the log, then is live")
+    func firstTime() {
+        let bench = LinkBench()
+        #expect(bench.machine.phase == .down)
+        bench.up()
+        #expect(bench.machine.phase == .inspecting)
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 0, last: 0))
+        #expect(bench.machine.phase == .readingAgain)
+        #expect(bench.reports == [.readsAgain(.neverRead)])
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"w","num_pending":0}"#)
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"c","num_pending":0}"#)
+        #expect(bench.machine.phase == .live)
+        bench.deliver(bench.message(Self.item, form: "deploy"))
+        #expect(bench.taken.last?.items == [LinkItem(.transaction, [1])])
+        #expect(bench.taken.last?.cursor?.place.sequence == 1)
+    }
+
+    @Test("a stream that this host may not make is a sentence with the permission")
+    func missingStream() {
+        let bench = LinkBench()
+        bench.up()
+        bench.answer(
+            "$JS.API.STREAM.INFO",
+            #"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#)
+        #expect(bench.machine.phase == .creating)
+        bench.pass(seconds: 5)
+        #expect(bench.machine.phase == .refused)
+        #expect(
+            bench.machine.refusalReason?.contains("$JS.API.STREAM.CREATE.PS_ops") == true)
+        bench.pass(seconds: 30)
+        #expect(bench.machine.phase == .inspecting)
+    }
+
+    @Test("a server that does not answer is left, with what to check")
+    func silence() {
+        let bench = LinkBench()
+        bench.up()
+        bench.pass(seconds: 5)
+        #expect(bench.machine.phase == .down)
+        #expect(bench.closes.first?.contains("check that it has JetStream") == true)
+    }
+
+    @Test("a server that takes only tiny messages is refused")
+    func tinyPayload() {
+        let bench = LinkBench()
+        bench.up(payloadMax: 1_000)
+        #expect(bench.machine.refusalReason?.contains("max_payload") == true)
+    }
+
+    @Test("a message of a newer version holds its form alone, and a restart tries it again")
+    func held() throws {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.deliver(bench.message(Self.item, form: "deploy"))
+        var newer = bench.message(Self.item, form: "team")
+        newer.headers[0].value = "2"
+        bench.deliver(newer)
+        #expect(bench.reports.contains(.held(form: "team", .newerVersion(2))))
+        #expect(bench.machine.heldForms == ["team"])
+        bench.deliver(bench.message(Self.item, form: "team"))
+        bench.deliver(bench.message(Self.item, form: "deploy", counters: 2...2))
+        let forms = bench.taken.filter { !$0.items.isEmpty }.map(\.form)
+        #expect(forms == ["deploy", "deploy"])
+        let cursor = try #require(bench.taken.last?.cursor)
+        #expect(cursor.place.sequence == 4)
+        #expect(cursor.held.map(\.place.sequence) == [1])
+        let again = LinkBench(cursor: try LinkCursor(decoding: cursor.encoded))
+        again.up()
+        again.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 4))
+        #expect(again.machine.phase == .verifying)
+        let request = again.published.last { $0.subject.contains("CONSUMER.CREATE") }
+        let json = try JSON(parsing: request?.payload ?? [])
+        #expect(json["config"]?["opt_start_seq"]?.integerValue == 1)
+    }
+
+    @Test("a form that the engine does not take waits, and goes on when it is released")
+    func released() throws {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.deliver(bench.message(Self.item, form: "deploy"))
+        bench.deliver(bench.message(Self.item, form: "team"))
+        bench.machine.hold(try #require(bench.taken.last), at: bench.now)
+        bench.deliver(bench.message(Self.item, form: "deploy", counters: 2...2))
+        #expect(bench.taken.last?.cursor?.held.map(\.form) == ["team"])
+        bench.machine.release("team", at: bench.now)
+        bench.work()
+        #expect(bench.machine.heldForms == [])
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 3))
+        let request = bench.published.last { $0.subject.contains("CONSUMER.CREATE") }
+        let json = try JSON(parsing: request?.payload ?? [])
+        #expect(json["config"]?["opt_start_seq"]?.integerValue == 1)
+    }
+
+    @Test("broken and foreign messages are dropped, said, and do not stop the next one")
+    func dropped() {
+        let bench = LinkBench()
+        bench.goLive()
+        var broken = bench.message(Self.item, form: "deploy")
+        broken.payload[30] ^= 1
+        bench.deliver(broken)
+        var moved = bench.message(Self.item, form: "deploy")
+        moved.subject = "ps.ops.c.d.deploy"
+        bench.deliver(moved)
+        bench.deliver(LinkPublication(subject: "ps.ops.b.d.deploy", payload: []))
+        bench.deliver(bench.message(Self.item, form: "deploy"))
+        #expect(bench.taken.last?.items.count == 1)
+        let refusals = bench.reports.compactMap { report -> LinkRefusal? in
+            if case .dropped(_, let refusal) = report { refusal } else { nil }
+        }
+        #expect(refusals == [.notAuthentic, .notAuthentic, .header("Ps-V")])
+    }
+
+    @Test("of two machines with one name the later one yields, and says which setting to change")
+    func twins() {
+        func beacon(linked: UInt64) -> Beacon {
+            Beacon(
+                run: 0xc, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
+                stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
+        }
+        let bench = LinkBench()
+        bench.goLive()
+        bench.pass(seconds: 1)
+        bench.say(beacon(linked: 500), from: "a")
+        #expect(bench.machine.phase == .live)
+        bench.say(beacon(linked: 50_000), from: "a")
+        #expect(bench.machine.phase == .refused)
+        #expect(bench.machine.refusalReason?.contains("link.host") == true)
+        bench.pass(seconds: 20)
+        bench.say(beacon(linked: 70_000), from: "a")
+        bench.pass(seconds: 20)
+        #expect(bench.machine.phase == .refused)
+        bench.pass(seconds: 10)
+        #expect(bench.machine.phase == .inspecting)
+    }
+
+    @Test("an outbox that is full gives way to a whole, and nothing is sent out of order")
+    func overflow() {
+        let bench = LinkBench(outboxBytesMax: 300)
+        for counter in 1...3 as ClosedRange<UInt64> {
+            bench.machine.add(transaction(counter, bytes: 99), at: bench.now)
+        }
+        #expect(bench.machine.unsent == (3, 297))
+        bench.machine.add(transaction(4, bytes: 99), at: bench.now)
+        bench.work()
+        #expect(bench.reports == [.overflowed(form: "deploy")])
+        #expect(bench.machine.unsent.transactions == 0)
+        #expect(bench.machine.unsent(of: "deploy") == 1)
+        bench.goLive()
+        #expect(bench.wholesAsked == ["deploy"])
+        bench.machine.wholeMade("deploy", ([5], CausalContext()), at: bench.now)
+        bench.work()
+        #expect(bench.published.last?.subject == "ps.ops.a.s.deploy")
+        bench.answer("ps.ops.a.s.deploy", #"{"stream":"PS_ops","seq":1}"#)
+        #expect(bench.machine.unsent(of: "deploy") == 0)
+    }
+
+    @Test("what was not acknowledged is sent again, the same, after 5 s and on a new connection")
+    func resends() throws {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.machine.add(transaction(1), at: bench.now)
+        bench.work()
+        let first = try #require(bench.published.last)
+        #expect(first.subject == "ps.ops.a.d.deploy")
+        bench.published = []
+        bench.pass(seconds: 5)
+        #expect(bench.published.first { $0.subject == first.subject } == first)
+        bench.machine.down(at: bench.now)
+        bench.published = []
+        bench.up()
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 0, last: 0))
+        #expect(bench.published.first { $0.subject == first.subject } == first)
+        bench.receive(
+            LinkArrival(
+                subject: first.reply ?? "", payload: Array(#"{"stream":"PS_ops","seq":1}"#.utf8)))
+        #expect(bench.machine.unsent.transactions == 0)
+    }
+}
