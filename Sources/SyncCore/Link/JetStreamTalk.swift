@@ -84,21 +84,21 @@ package struct DeliveryPlace: Hashable, Sendable {
     package var sequence: UInt64
     /// The number of this delivery of the consumer, from 1 without gaps.
     package var delivery: UInt64
-    /// When the stream took it, in milliseconds since 1970.
-    package var milliseconds: Int64
+    /// When the stream took it, in nanoseconds since 1970.
+    package var nanoseconds: Int64
     /// How many messages are to come after it.
     package var pending: UInt64
 
     /// A place of these parts.
     package init(
         stream: String, consumer: String, sequence: UInt64, delivery: UInt64,
-        milliseconds: Int64, pending: UInt64
+        nanoseconds: Int64, pending: UInt64
     ) {
         self.stream = stream
         self.consumer = consumer
         self.sequence = sequence
         self.delivery = delivery
-        self.milliseconds = milliseconds
+        self.nanoseconds = nanoseconds
         self.pending = pending
     }
 
@@ -114,7 +114,7 @@ package struct DeliveryPlace: Hashable, Sendable {
         else { return nil }
         self.init(
             stream: fields[0], consumer: fields[1], sequence: sequence, delivery: delivery,
-            milliseconds: nanoseconds / 1_000_000, pending: pending)
+            nanoseconds: nanoseconds, pending: pending)
     }
 }
 

@@ -18,6 +18,17 @@ package struct LinkCursor: Hashable, Sendable {
             self.digest = digest
         }
 
+        /// The place of a message. The moment at which the stream took it counts: a host may send
+        /// the same bytes again, and they may get the same number again.
+        package init(
+            of message: LinkPublication, sequence: UInt64, nanoseconds: Int64, _ keys: LinkKeys
+        ) {
+            self.init(
+                sequence: sequence,
+                digest: keys.digest(
+                    Array("\(nanoseconds) \(message.subject) ".utf8) + message.payload))
+        }
+
         /// Before the first message.
         package static let start = Place(sequence: 0, digest: 0)
     }

@@ -97,6 +97,9 @@ extension LinkMachine {
 
     /// The wholes are read; the log follows.
     private mutating func readLog(_ info: JetStreamInfo) {
+        // Of a whole in parts only the last one came, and the log has all: the cursor must wait for
+        // its first part.
+        parts.clear()
         // What was joined is kept together with the stream that it came from.
         give([], form: "", host: configuration.host, milliseconds: 0, movesCursor: true)
         open(info, .log, from: .all)
@@ -187,8 +190,8 @@ extension LinkMachine {
             reader.pulls[0].left -= 1
             if reader.pulls[0].left == 0 { reader.pulls.removeFirst() }
         }
-        let digest = keys.digest(Array(arrival.subject.utf8) + arrival.payload)
-        let next = LinkCursor.Place(sequence: at.sequence, digest: digest)
+        let next = LinkCursor.Place(
+            of: arrival, sequence: at.sequence, nanoseconds: at.nanoseconds, keys)
         switch reader.pass {
         case .verifying:
             guard next == place else {

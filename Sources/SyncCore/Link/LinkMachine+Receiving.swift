@@ -64,7 +64,7 @@ extension LinkMachine {
             if let message { items = try LinkItem.decode(message.content) }
             if let next { place = next }
             give(
-                items, form: form, host: subject.host, milliseconds: at.milliseconds,
+                items, form: form, host: subject.host, milliseconds: at.nanoseconds / 1_000_000,
                 movesCursor: next != nil, before: before)
         } catch {
             if let next { place = next }

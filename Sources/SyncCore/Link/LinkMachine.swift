@@ -1,12 +1,13 @@
 // The link of a host to its fleet without any I/O: what the bridge and the engine say comes in,
 // actions go out; time, randomness and keys are parameters.
 //
-//   detached ─attached─▶ down ─up─▶ inspecting ─info─▶ verifying ─the message is there─▶ reading ⇄ live
-//                         ▲          │   ▲ │             │ another, or none
+//   detached ─attached─▶ down ─up─▶ inspecting ─info─▶ verifying ─it is there─▶ reading ⇄ live
+//                         ▲          │   ▲ │             │ another message, or none
 //                         │          │   │ └ unusable    ▼
-//                         │          │ retry  refused   readingAgain ─the wholes are read─▶ reading
+//                         │          │ retry  refused   readingAgain ─wholes are read─▶ reading
 //                         │          └ no stream: creating ─▶ inspecting
-//                         └─ down, no answer in time: from every state; detached: from every state
+//                         └─ down, no answer in time: from every state
+//   detached ◀─ detached: from every state
 //
 // Beside it are the outbox (LinkSender), the other hosts (Agreement) and the wholes (WholeKeeper).
 //

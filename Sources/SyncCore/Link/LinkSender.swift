@@ -173,14 +173,20 @@ struct LinkSender {
         return flights.flatMap(Self.parts)
     }
 
+    /// All parts, acknowledged or not: a receiver may have forgotten the first ones.
     private static func parts(of flight: Flight) -> [(id: String, message: LinkMessage)] {
-        flight.missing.sorted().map { ("\(flight.id).\($0)", flight.parts[$0]) }
+        flight.parts.enumerated().map { ("\(flight.id).\($0)", $1) }
     }
 
     /// The next form with something to send; each in its turn.
     private mutating func next() -> Int? {
         for step in 0..<forms.count {
             let place = (turn + step) % forms.count
+            // A receiver joins the parts of one message at a time.
+            let isInParts = flights.contains {
+                $0.form == forms[place].name && $0.parts.count > 1
+            }
+            if isInParts { continue }
             let isWholeMade = if case .made = forms[place].whole { true } else { false }
             if isWholeMade || forms[place].flying < forms[place].waiting.count {
                 turn = place + 1

@@ -29,9 +29,10 @@ struct PartCollector {
     static let bytesMax = 64 << 20
     /// Bytes of one message.
     static let messageBytesMax = 16 << 20
-    /// How long an unfinished message is kept after its newest part, in nanoseconds: a host that
-    /// died in the middle sends another whole when it is back.
-    static let ageMax: UInt64 = 60_000_000_000
+    /// How long an unfinished message is kept after its newest part, in nanoseconds: longer than
+    /// the server drops doubles, so that a part that is sent again arrives or is still here. A host
+    /// that died in the middle sends another whole when it is back.
+    static let ageMax: UInt64 = 300_000_000_000
 
     private var unfinished: [Unfinished] = []
 
@@ -51,7 +52,7 @@ struct PartCollector {
         before: LinkCursor.Place?, at now: UInt64
     ) throws(LinkRefusal) -> (content: [UInt8], before: LinkCursor.Place?)? {
         guard headers.part.count > 1 else { return (piece, before) }
-        // A subject has one writer, which sends one message after the other.
+        // A subject has one writer, which sends one message in parts after the other.
         if let other = unfinished.firstIndex(where: { $0.subject == subject }),
             !unfinished[other].isSame(subject, headers)
         {

@@ -211,6 +211,10 @@ final class LinkHost {
                 continue
             }
             working.forms[delivery.form, default: CausalContext()].formUnion(dots)
+            if item.kind == .whole {
+                machine.sawWhole(
+                    of: delivery.form, covering: dots, at: delivery.milliseconds)
+            }
         }
         if let cursor = delivery.cursor {
             working.cursor = cursor

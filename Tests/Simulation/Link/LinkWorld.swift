@@ -80,7 +80,7 @@ package final class LinkWorld {
         guard faults.isEmpty else { return faults.first }
         for host in hosts { host.commit(at: now) }
         let expected = knownAnywhere()
-        for _ in 0..<400 where faults.isEmpty && missing(expected) != nil {
+        for _ in 0..<1_200 where faults.isEmpty && missing(expected) != nil {
             settle()
             check()
         }
@@ -254,8 +254,9 @@ package final class LinkWorld {
     private func checkCursor(_ host: LinkHost) {
         guard let cursor = host.durable.cursor, cursor.stream == stream.created, stream.exists,
             let at = stream.log.first(where: { $0.sequence == cursor.place.sequence }),
-            host.machine.keys.digest(Array(at.message.subject.utf8) + at.message.payload)
-                == cursor.place.digest
+            LinkCursor.Place(
+                of: at.message, sequence: at.sequence, nanoseconds: at.nanoseconds,
+                host.machine.keys) == cursor.place
         else { return }
         truth.read(stream.everTaken)
         let read = stream.log.prefix { $0.sequence <= cursor.place.sequence }.map(\.place)

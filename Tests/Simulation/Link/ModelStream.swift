@@ -11,6 +11,8 @@ package struct ModelStream {
     package struct Stored {
         package let sequence: UInt64
         package let message: LinkPublication
+        /// When it was taken, in nanoseconds since 1970.
+        package let nanoseconds: Int64
         /// Its index in `everTaken`.
         package let place: Int
     }
@@ -32,7 +34,8 @@ package struct ModelStream {
     package private(set) var exists = false
     package private(set) var log: [Stored] = []
     package private(set) var last: UInt64 = 0
-    private var ids: [String: UInt64] = [:]
+    /// The numbers of the messages of the last two minutes, and when they came.
+    private var ids: [String: (sequence: UInt64, at: UInt64)] = [:]
     private var consumers: [Consumer] = []
     private var lastConsumer = 0
     /// All messages that were ever taken, of all lives.
@@ -85,7 +88,7 @@ package struct ModelStream {
         if let subject = LinkSubject(message.subject) {
             guard subject.content != .beacon, subject.form != nil else { return [] }
             guard exists else { return [nobody(reply)] }
-            return [publish(message, reply)]
+            return [publish(message, reply, now)]
         }
         switch message.subject {
         case "$JS.API.STREAM.INFO.\(stream)":
@@ -110,15 +113,21 @@ package struct ModelStream {
         }
     }
 
-    private mutating func publish(_ message: LinkPublication, _ reply: String) -> LinkArrival {
+    private mutating func publish(
+        _ message: LinkPublication, _ reply: String, _ now: UInt64
+    ) -> LinkArrival {
         let id = message.headers.first { $0.name == "Nats-Msg-Id" }?.value ?? ""
-        if let known = ids[id] {
+        if let known = ids[id], now - known.at < 120_000_000_000 {
             return json(
-                reply, #"{"stream":"PS_\#(fleet)", "seq":\#(known),"duplicate": true}"#)
+                reply, #"{"stream":"PS_\#(fleet)", "seq":\#(known.sequence),"duplicate": true}"#)
         }
         last += 1
-        ids[id] = last
-        log.append(Stored(sequence: last, message: message, place: everTaken.count))
+        ids[id] = (last, now)
+        log.append(
+            Stored(
+                sequence: last, message: message,
+                nanoseconds: 1_795_511_636_000_000_000 + Int64(now) + Int64(everTaken.count),
+                place: everTaken.count))
         everTaken.append(message)
         return json(reply, #"{"stream":"PS_\#(fleet)", "seq":\#(last)}"#)
     }
@@ -183,7 +192,7 @@ package struct ModelStream {
                 let tail = isOld ? "" : ".x7"
                 arrival.reply =
                     "$JS.ACK.\(account)PS_\(fleet).\(consumers[place].name).1."
-                    + "\(next.sequence).\(consumers[place].delivered).1795511636731839828."
+                    + "\(next.sequence).\(consumers[place].delivered).\(next.nanoseconds)."
                     + "\(waiting.count)\(tail)"
                 arrivals.append((consumers[place].host, arrival))
             }
@@ -199,7 +208,7 @@ package struct ModelStream {
             #"{"type":"io.nats.jetstream.api.v1.stream_\#(kind)_response","config":{"#
                 + #""name":"PS_\#(fleet)","subjects":["ps.\#(fleet).*.d.*","ps.\#(fleet).*.s.*"],"#
                 + #""retention":"limits","discard":"old","storage":"file","max_msgs":-1,"#
-                + #""max_age":604800000000000\#(isOld ? "" : #","metadata":{"_nats.ver":"2.15"}"#)},"#
+                + #""max_age":604800000000000\#(isOld ? "" : #","metadata":{"a":"b"}"#)},"#
                 + #""created":"\#(created)","state":{"first_seq":\#(first),"last_seq":\#(last)}}"#)
     }
 
@@ -208,7 +217,8 @@ package struct ModelStream {
     ) -> LinkArrival {
         json(
             reply,
-            #"{"type":"x","error":{"code":\#(code),"err_code":\#(detail),"description":"\#(text)"}}"#
+            #"{"type":"x","error":{"code":\#(code),"err_code":\#(detail),"#
+                + #""description":"\#(text)"}}"#
         )
     }
 

@@ -94,7 +94,7 @@ struct JetStreamTalkTests {
     func places() {
         let place = DeliveryPlace(
             stream: "PS_ops", consumer: "khQq9h9Q", sequence: 41, delivery: 2,
-            milliseconds: 1_795_511_636_731, pending: 7)
+            nanoseconds: 1_795_511_636_731_839_828, pending: 7)
         for reply in [
             "$JS.ACK.PS_ops.khQq9h9Q.1.41.2.1795511636731839828.7",
             "$JS.ACK._.Ab12.PS_ops.khQq9h9Q.1.41.2.1795511636731839828.7",

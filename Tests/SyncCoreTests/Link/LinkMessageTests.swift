@@ -208,7 +208,7 @@ struct LinkMessageTests {
         #expect(collector.before == .start)
         let joined = try collector.take([1], of: subject, part(1, number: 2), before: nil, at: 6)
         #expect(joined?.content == [1, 2])
-        // The host died for good: its message is forgotten after a minute.
+        // The host died for good: its message is forgotten in the end.
         _ = try collector.take([1], of: subject, part(1, number: 3), before: before, at: 10)
         #expect(collector.forget(at: collector.deadline! - 1).isEmpty)
         #expect(collector.forget(at: collector.deadline!) == [subject])
