@@ -107,7 +107,13 @@ struct Meta {
 
     /// The next epoch, or a new id after 2^32 epochs.
     static func nextEpoch(of replica: ReplicaID) -> ReplicaID {
-        replica.nextEpoch ?? ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
+        Self.replica(after: replica, isNew: false)
+    }
+
+    /// The next epoch of a replica, or a replica with a new random id.
+    static func replica(after replica: ReplicaID, isNew: Bool) -> ReplicaID {
+        let next = isNew ? nil : replica.nextEpoch
+        return next ?? ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
     }
 
     /// A digest of this machine's id; empty if it has none.

@@ -45,7 +45,7 @@ extension Store {
             var next = try Meta(
                 newIn: file, generation: meta.generation + 1,
                 everyEditDurable: meta.everyEditDurable)
-            next.replica = Meta.nextEpoch(of: meta.replica)
+            next.replica = Meta.replica(after: meta.replica, isNew: image.takesNewReplicaID)
             return next
         }
         do throws(StoreError) {
@@ -74,7 +74,7 @@ extension Store {
     ) throws(StoreError) -> ReplicaID {
         try finishOpening()
         var next = meta
-        next.replica = Meta.nextEpoch(of: meta.replica)
+        next.replica = Meta.replica(after: meta.replica, isNew: image.takesNewReplicaID)
         do throws(StoreError) {
             try database.transaction { () throws(StoreError) in
                 try next.write(to: database)

@@ -6,7 +6,7 @@ public import SyncCore
 /// left to do. With `holdsCommits` a batch stays in progress until `commit` or `failCommit`.
 public final class EngineHost {
     public private(set) var engine: Engine
-    public private(set) var store = ModelStore()
+    public internal(set) var store = ModelStore()
     public private(set) var configuration: EngineConfiguration
     public let environment: Environment
     /// Milliseconds since 1970 and since the start.
@@ -71,7 +71,7 @@ public final class EngineHost {
     public init(
         durability: Durability = .commit, limits: Limits = Limits(), seed: UInt64 = 1,
         replica: ReplicaID = ReplicaID(id: 0x3f9a, epoch: 1), copyOf store: ModelStore? = nil,
-        creatorsGID: UInt32? = nil,
+        creatorsGID: UInt32? = nil, link: LinkConfiguration? = nil,
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         accountUID: @escaping @Sendable (UInt32) -> UInt32 = { $0 }
     ) throws {
@@ -80,6 +80,7 @@ public final class EngineHost {
         configuration = EngineConfiguration(
             durability: durability, limits: limits, serverName: "pickersyncd/test", daemonUID: 900)
         configuration.creatorsGID = creatorsGID
+        configuration.link = link
         var environment = Environment.forTests(seed: seed, compile: compile, auditLog)
         environment.accountUID = accountUID
         self.environment = environment
@@ -259,6 +260,14 @@ public final class EngineHost {
         carryOut(effects)
     }
 
+    /// Joins what other hosts did, and returns what became of each item. `settle` follows.
+    public func join(_ items: [SharedItem], cursor: [UInt8]? = nil) -> [JoinOutcome] {
+        var effects: [Effect] = []
+        let outcomes = engine.join(items, cursor: cursor, at: now, into: &effects)
+        carryOut(effects)
+        return outcomes
+    }
+
     /// One iteration of the loop; returns whether anything happened.
     @discardableResult
     public func iterate() -> Bool {
@@ -401,7 +410,10 @@ public final class EngineHost {
                     store.rebuild(image)
                     isStoreBroken = false
                     lateBatch = nil
-                    replica = replica.nextEpoch ?? replica
+                    replica =
+                        image.takesNewReplicaID
+                        ? ReplicaID(id: replica.id &+ 0x1000, epoch: 1)
+                        : replica.nextEpoch ?? replica
                     run(.rebuilt(replica))
                 } else {
                     run(.rebuildFailed(reason: "still full"))
@@ -434,4 +446,9 @@ extension Batch {
             number: number,
             operations: operations.filter { !($0.form.map(failed.contains) ?? false) })
     }
+}
+
+extension EngineHost {
+    /// Changes the store behind the engine's back, which knows it after the next `crash`.
+    public func edit(_ change: (inout ModelStore) -> Void) { change(&store) }
 }

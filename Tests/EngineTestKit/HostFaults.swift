@@ -22,9 +22,13 @@ public struct HostFaults: OptionSet, Sendable {
     /// The epoch is kept after a stop that may have lost published revisions.
     public static let reusesDots = HostFaults(rawValue: 16)
 
+    /// No change is sent to anybody.
+    public static let withholdsChanges = HostFaults(rawValue: 32)
+
     /// Whether a frame is withheld from a client.
     func swallow(_ text: String, for id: ConnectionID) -> Bool {
         guard !isEmpty, text.contains(#""method":"state.changed""#) else { return false }
+        if contains(.withholdsChanges) { return true }
         if contains(.tellsOneSubscriberOnly), id.number > 1 { return true }
         return contains(.skipsRevision) && text.contains(#""revision":7,"#)
     }

@@ -19,6 +19,8 @@ public final class Author: Sendable {
     public let connection: UInt64
     /// The replica of the daemon's store.
     public let replica: ReplicaID
+    /// The name of the daemon's host, where the form is shared by several hosts.
+    public let host: String?
     /// The replica as text, computed once.
     let replicaText: String
     /// The author as JSON text for the protocol, computed once for authors of new writes. Empty for
@@ -28,25 +30,27 @@ public final class Author: Sendable {
     /// An author with these properties.
     public convenience init(
         user: String, uid: UInt32, client: String? = nil, tty: String? = nil,
-        connection: UInt64, replica: ReplicaID
+        connection: UInt64, replica: ReplicaID, host: String? = nil
     ) {
         self.init(
             user: user, uid: uid, client: client, tty: tty, connection: connection,
-            replica: replica, text: [])
+            replica: replica, host: host, text: [])
     }
 
     /// The same author with its text.
     func withText() -> Author {
         Author(
             user: user, uid: uid, client: client, tty: tty, connection: connection,
-            replica: replica, text: JSONWriter.bytes { WireAuthor(self).encode(into: &$0) })
+            replica: replica, host: host,
+            text: JSONWriter.bytes { WireAuthor(self).encode(into: &$0) })
     }
 
     private init(
         user: String, uid: UInt32, client: String?, tty: String?, connection: UInt64,
-        replica: ReplicaID, text: [UInt8]
+        replica: ReplicaID, host: String?, text: [UInt8]
     ) {
         self.text = text
+        self.host = host
         self.user = user
         self.uid = uid
         self.client = client
@@ -63,6 +67,7 @@ extension Author: Hashable {
         left.uid == right.uid && left.connection == right.connection
             && left.replica == right.replica && left.user.isSameBytes(as: right.user)
             && isSame(left.client, right.client) && isSame(left.tty, right.tty)
+            && isSame(left.host, right.host)
     }
 
     /// Hashes the properties that are cheap and distinguish authors.

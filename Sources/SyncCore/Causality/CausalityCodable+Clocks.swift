@@ -75,6 +75,11 @@ extension Author: CausalityCodable {
         writer.optional(tty) { $0.string($1) }
         writer.unsigned(connection)
         replica.write(to: &writer)
+        if writer.version > 1 {
+            writer.optional(host) { $0.string($1) }
+        } else if host != nil {
+            writer.leavesOutHosts = true
+        }
     }
 
     public convenience init(
@@ -88,7 +93,11 @@ extension Author: CausalityCodable {
             tty: try reader.optional { reader throws(CausalityDecodeError) in
                 try reader.string()
             },
-            connection: try reader.unsigned(), replica: try ReplicaID(from: &reader))
+            connection: try reader.unsigned(), replica: try ReplicaID(from: &reader),
+            host: reader.version > 1
+                ? try reader.optional { reader throws(CausalityDecodeError) in
+                    try reader.string()
+                } : nil)
     }
 }
 

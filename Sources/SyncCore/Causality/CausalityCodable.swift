@@ -2,7 +2,8 @@
 //
 // An encoded value is a version byte and its parts. Integers are LEB128 in the shortest form,
 // signed integers zigzag LEB128. Strings and JSON are a length and UTF-8 bytes. Lists are a count
-// and the elements.
+// and the elements. Version 2 is written only where an author has a host; there each author has one
+// more part.
 //
 // Invariant: decoding an encoded value gives an equal value. Decoding other bytes gives a valid
 // value or throws `CausalityDecodeError`. It never traps, and its memory is proportional to the
@@ -19,18 +20,11 @@ public protocol CausalityCodable {
 
 extension CausalityCodable {
     /// The value as bytes, with the version byte first.
-    public var encoded: [UInt8] {
-        var writer = CausalityWriter()
-        writer.byte(CausalityWriter.version)
-        write(to: &writer)
-        return writer.bytes
-    }
+    public var encoded: [UInt8] { CausalityWriter.versioned { write(to: &$0) } }
 
     /// Decodes a value, which must take all of the bytes.
     public init(decoding bytes: [UInt8]) throws(CausalityDecodeError) {
-        var reader = CausalityReader(bytes)
-        let version = try reader.byte()
-        guard version == CausalityWriter.version else { throw .unsupportedVersion(version) }
+        var reader = try CausalityReader(versioned: bytes)
         self = try Self(from: &reader)
         try reader.expectEnd()
     }
@@ -38,14 +32,32 @@ extension CausalityCodable {
 
 /// Appends values in the binary form.
 public struct CausalityWriter {
-    /// The version of the binary form. The reader accepts no other.
-    public static let version: UInt8 = 1
+    /// The versions of the binary form. A value is written in the lowest that has all its parts,
+    /// and the reader accepts these and no other.
+    public static let versions: ClosedRange<UInt8> = 1...2
 
     /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
+    /// The version that is written.
+    let version: UInt8
+    /// Whether an author has a host, which version 1 has no place for.
+    var leavesOutHosts = false
 
     /// A writer that has written nothing.
-    public init() {}
+    public init(version: UInt8 = Self.versions.lowerBound) {
+        self.version = version
+    }
+
+    /// What `write` appends, after the lowest version that has all its parts.
+    static func versioned(_ write: (inout Self) -> Void) -> [UInt8] {
+        for version in versions {
+            var writer = Self(version: version)
+            writer.byte(version)
+            write(&writer)
+            if !writer.leavesOutHosts { return writer.bytes }
+        }
+        preconditionFailure("the newest version leaves nothing out")
+    }
 
     /// Appends one byte.
     public mutating func byte(_ value: UInt8) { bytes.append(value) }
@@ -98,10 +110,21 @@ public struct CausalityReader {
     private let bytes: [UInt8]
     /// How many bytes were read.
     public private(set) var offset = 0
+    /// The version that is read.
+    var version = CausalityWriter.versions.lowerBound
 
     /// A reader at the beginning of `bytes`.
     public init(_ bytes: [UInt8]) {
         self.bytes = bytes
+    }
+
+    /// A reader behind the version byte of an encoded value.
+    init(versioned bytes: [UInt8]) throws(CausalityDecodeError) {
+        self.init(bytes)
+        version = try byte()
+        guard CausalityWriter.versions.contains(version) else {
+            throw .unsupportedVersion(version)
+        }
     }
 
     /// Throws unless all bytes were read.

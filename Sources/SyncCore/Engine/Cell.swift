@@ -236,6 +236,14 @@ package struct CellRow: CausalityCodable, Sendable {
         leases?.write(to: &writer)
     }
 
+    /// The row of a store that no control shows.
+    init(store: FieldStore) {
+        revision = 0
+        at = 0
+        self.store = store
+        silentWrites = []
+    }
+
     init(_ cell: Cell) {
         revision = cell.revision
         at = cell.at

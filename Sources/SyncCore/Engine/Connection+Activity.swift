@@ -100,8 +100,14 @@ extension Connection {
         state.author = nil
     }
 
-    /// The author for dots and history, cached until the next `hello`.
-    func author(replica: ReplicaID) -> Author {
+    /// The author for dots and history of a form, cached until the next `hello`.
+    func author(of form: LiveForm, replica: ReplicaID) -> Author {
+        if let link = form.link {
+            return Author(
+                user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,
+                replica: replica, host: link.host
+            ).withText()
+        }
         if let known = clientState?.author, known.replica == replica { return known }
         let author = Author(
             user: peer.user, uid: peer.uid, client: client, tty: tty, connection: id.number,

@@ -155,6 +155,8 @@ public struct EngineConfiguration: Sendable {
     public var daemonUID: UInt32
     /// Members of this group (`--group`) may also create forms.
     public var creatorsGID: UInt32?
+    /// The forms that are shared with other hosts; `nil` for none.
+    public var link: LinkConfiguration?
 
     /// A configuration of these options.
     public init(

@@ -175,9 +175,20 @@ extension Engine {
             // Below `commit`, readers see these edits already, and perhaps later ones.
             for changes in batch.changes { changes.takeEffect() }
         }
+        let isJoinLost = failures.contains { registry.look(up: $0.form)?.link != nil }
+        if isJoinLost {
+            // The other hosts' log must be read again from where it was.
+            link.gathering.cursor = link.cursor ?? []
+        } else {
+            link.cursor = batch.cursor ?? link.cursor
+        }
+        for changes in batch.changes {
+            if let shared = changes.shared { changes.form.link?.committed(shared.items) }
+        }
         for event in batch.events { makeVisible(event) }
         link.keys.committed(batch.keys.map(\.id))
         for waiter in batch.waiters { answerWaiter(waiter) }
+        if link.leavesReplica { rebuildAsNewReplica() }
         resumeAwaiting()
         for waiter in batch.waiters + refused {
             guard let connection = connections[waiter.connection], connection.hasWork else {
@@ -274,6 +285,7 @@ extension LiveForm {
             }
             committed.revision = working.revision
             committed.context = working.context
+            committed.shared = working.shared
         case .whole: self.committed = working.copy()
         case .deletion: committed.revision = working.revision
         }
@@ -311,7 +323,8 @@ extension OpenBatch.FormChanges {
     /// Publishes the form as it was at the end of the batch.
     fileprivate func takeEffect() {
         switch end {
-        case .cells(let cells, let revision, let context, let ongoing):
+        case .cells(let cells, let revision, let context, let ongoing, let shared):
+            form.committed.shared = shared
             for (index, cell) in cells { form.committed.cells[index] = cell }
             form.committed.revision = revision
             form.committed.context = context

@@ -34,7 +34,7 @@ extension Engine {
         resumeAwaiting()
     }
 
-    private func rollBack(_ batch: OpenBatch, _ reason: String, _ unwritten: inout Unwritten) {
+    func rollBack(_ batch: OpenBatch, _ reason: String, _ unwritten: inout Unwritten) {
         for changes in batch.changes { rollBack(changes.form) }
         if configuration.durability == .commit {
             link.keys.failed(batch.keys.map(\.row))
@@ -63,6 +63,7 @@ extension Engine {
         }
         if form.existence == .gone { registry.remove(form) }
         form.working = form.committed.copy()
+        form.link?.drop()
         armLeases(of: form)
         if form.runs != nil { rollBackRuns(of: form) }
         armProposals(of: form)
@@ -74,11 +75,13 @@ extension Engine {
     }
 
     /// The committed state, with new logs.
-    private func image(with unwritten: Unwritten) -> StoreImage {
+    func image(with unwritten: Unwritten) -> StoreImage {
         var image = StoreImage(
             revisions: unwritten.revisions, failedKeys: unwritten.failedKeys,
             answers: unwritten.answers, clock: clocks.kept)
+        image.takesNewReplicaID = link.leavesReplica
         if let row = registry.proposalNumberRow { image.ongoing.append(row) }
+        if let cursor = link.cursor { image.ongoing.append(.cursor(cursor)) }
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))
@@ -86,6 +89,7 @@ extension Engine {
                 image.fields.append(
                     FieldRow(form: form.key, field: control.id, cell: CellRow(cell)))
             }
+            image.fields += (form.committed.shared?.hidden ?? []).map(form.row(hidden:))
             image.ongoing += form.committed.ongoing.rows(of: form.key)
         }
         return image

@@ -46,15 +46,16 @@ extension Engine {
         defer { workspace.patternMeter.end() }
         let change = try plan(params, by: call.connection.peer)
         if params.isDryRun, params.guarded == .refused {
-            let author = call.connection.author(replica: replica)
+            let author = call.connection.author(of: change.form, replica: replica)
             let guards = try guardsMet(by: change, author, params.message)
             if !guards.isEmpty { throw approvalNeeded(guards, change.form) }
         }
         guard !params.isDryRun else {
             if !change.isIdle {
                 let before = change.form.working
+                let author = call.connection.author(of: change.form, replica: replica)
                 _ = try redefine(
-                    change, change.migration, by: call.connection.author(replica: replica),
+                    change, change.migration, by: author,
                     params.message, clocks.hybrid.last)
                 change.form.working = before
             }
@@ -67,7 +68,7 @@ extension Engine {
             change, params.guarded, params.message, .definition(params.definition), call)
         if case .proposed = verdict { return }
         let result = try carryOut(
-            change, .apply, by: call.connection.author(replica: replica),
+            change, .apply, by: call.connection.author(of: change.form, replica: replica),
             session: call.connection.session, message: params.message, approval: verdict.approval
         ) { Self.applied($0, "by \(peer.whom)", peer.logFields) }
         endProposals(verdict, of: change.form)
@@ -81,7 +82,7 @@ extension Engine {
             let change = try plan(FormApply(definition: definition), by: peer)
             let author = Author(
                 user: peer.user, uid: peer.uid, client: configuration.serverName, tty: nil,
-                connection: 0, replica: replica)
+                connection: 0, replica: replica, host: change.form.link?.host)
             // A user who may write the daemon's own files needs no approval. It is a record.
             let guards = try guardsMet(by: change, author, nil)
             if !guards.isEmpty {
@@ -128,7 +129,7 @@ extension Engine {
             .options(field: params.field, params.options), call)
         if case .proposed = verdict { return }
         let result = try carryOut(
-            change, .options, by: call.connection.author(replica: replica),
+            change, .options, by: call.connection.author(of: form, replica: replica),
             session: call.connection.session, message: params.message, approval: verdict.approval
         ) { result in
             LogEntry(
@@ -153,7 +154,7 @@ extension Engine {
         guard let control = state.definition.index(of: field) else {
             throw noField(field, form, state)
         }
-        let definition: FormDefinition
+        var definition: FormDefinition
         do {
             definition = try state.definition.settingOptions(
                 of: control, to: .array(options), applied: state.applied,
@@ -163,9 +164,20 @@ extension Engine {
             throw WireError(
                 issues: error, .invalidValue, form: form.name, field: field, at: "options")
         }
+        if let shared = state.shared {
+            let limits = FormLimits(configuration.limits)
+            if let file = try? FormDefinition.parse(
+                state.applied, limits: limits, reusing: state.definition, compile: workspace.compile)
+            {
+                definition = self.definition(
+                    of: file, over: state, shared, options: (control, .array(options)),
+                    limits: limits)
+            }
+        }
         return Redefinition(
             form: form, definition: definition, applied: state.applied, isCreation: false,
-            isIdle: definition.json == state.definition.json)
+            isIdle: definition.json == state.definition.json,
+            options: (state.definition.controls[control].id, .array(options)))
     }
 
     func formDelete(_ params: FormDelete, _ call: PendingCall) throws(WireError) {
@@ -208,6 +220,8 @@ extension Engine {
         let isCreation: Bool
         /// Whether applying it changes nothing.
         let isIdle: Bool
+        /// The run-time options that it sets; `nil` if a definition is applied.
+        var options: (field: String, value: JSON)?
 
         /// How the values are migrated.
         var migration: FormMigration {
@@ -251,9 +265,11 @@ extension Engine {
         if let form = form(named: file.name), form.isEditable {
             let state = form.working
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
-            let definition = FormDefinition.keepingRuntimeOptions(
-                file: file, applied: state.applied, inForce: state.definition,
-                limits: limits, compile: workspace.compile)
+            let definition =
+                state.shared.map { self.definition(of: file, over: state, $0, limits: limits) }
+                ?? FormDefinition.keepingRuntimeOptions(
+                    file: file, applied: state.applied, inForce: state.definition,
+                    limits: limits, compile: workspace.compile)
             return Redefinition(
                 form: form, definition: definition, applied: file.json, isCreation: false,
                 isIdle: file.json == state.applied)
@@ -263,6 +279,9 @@ extension Engine {
         let form = LiveForm(
             key: registry.nextKey, name: file.name, owner: peer.uid, log: newLogName(),
             state: FormState(file, applied: file.json), existence: .creating)
+        form.link = configuration.link.flatMap {
+            $0.forms.matches(form.name) ? FormLink(host: $0.host) : nil
+        }
         return Redefinition(
             form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)
     }

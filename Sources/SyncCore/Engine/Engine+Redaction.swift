@@ -64,7 +64,7 @@ extension Engine {
         publish(
             RevisionRecord(
                 kind: .redact, at: clocks.newStamp().milliseconds,
-                by: call.connection.author(replica: replica)),
+                by: call.connection.author(of: form, replica: replica)),
             Answer.frame("state.changed") { writer in
                 StateChanged.encode(
                     form: form.name, revision: revision, message: params.message,

@@ -21,12 +21,31 @@ extension Engine {
             form.working = before
             throw error
         }
-        if change.isCreation { insert(form) } else { expectSecrets(of: change.definition) }
-        armLeases(of: form)
-        let state = form.working
+        if change.isCreation { insert(form) }
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
             .details(.init(touchesAll: true, approval: approval)))
+        publishDefinition(
+            frame, record, of: form, before: change.isCreation ? nil : before, message)
+        let empty = FormState(before.definition, applied: before.applied)
+        let old = change.isCreation ? empty : before
+        if form.link != nil, let dot = form.working.context.newest(of: replica) {
+            gather(
+                form.working.sharedChange(since: old, dot, stamp), record, of: form, message)
+        }
+        return result
+    }
+
+    /// Adds the revision of a new definition to the gathering batch.
+    ///
+    /// - Parameter before: The state before; `nil` for a new form.
+    func publishDefinition(
+        _ frame: [UInt8], _ record: RevisionRecord, of form: LiveForm, before: FormState?,
+        _ message: String?
+    ) {
+        let state = form.working
+        expectSecrets(of: state.definition)
+        armLeases(of: form)
         let row = RevisionRow(
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
             record: record)
@@ -34,12 +53,13 @@ extension Engine {
             frame: form.changed(.defined(state.described()), at: state.revision, message),
             readers: readers(of: form, state), revision: state.revision)
         publish(
-            change.isCreation
+            before == nil
                 ? .created(form, listing: listing)
                 : .redefined(form, frame: frame, listing: listing),
-            of: form, .whole(removed: before.idsGone(in: state)), row)
-        if form.runs != nil { adoptRuns(of: form, before: before, at: stamp.milliseconds) }
-        return result
+            of: form, .whole(removed: before?.idsGone(in: state) ?? []), row)
+        guard let before else { return }
+        if let shared = before.shared { gather(Set(shared.hidden.map(\.key)), of: form) }
+        if form.runs != nil { adoptRuns(of: form, before: before, at: record.at) }
     }
 
     /// Sets the working state to a new definition and returns the notification for subscribers.
@@ -54,10 +74,29 @@ extension Engine {
         let form = change.form
         let before = form.working
         // A new state. The old state stays unchanged.
-        form.working = change.isCreation ? before.copy() : migrated(before, to: change, plan, form)
+        let state = change.isCreation ? before.copy() : migrated(before, to: change, plan, form)
+        if let shared = before.shared {
+            share(shared, state, over: before, change, plan, by: author, stamp)
+        } else if form.link != nil {
+            beginSharing(state, by: author, stamp)
+        }
+        return try adopt(
+            state, of: form, isCreation: change.isCreation, by: author, at: stamp.milliseconds,
+            message)
+    }
+
+    /// Makes a state with another definition the working state, and returns the notification for
+    /// subscribers.
+    /// - Throws: as `redefine`.
+    func adopt(
+        _ state: FormState, of form: LiveForm, isCreation: Bool, by author: Author, at time: Int64,
+        _ message: String?
+    ) throws(WireError) -> [UInt8] {
+        let before = form.working
+        form.working = state
         form.working.revision = before.revision + 1
         form.working.definitionRevision = form.working.revision
-        var changes = noteChanges(form, before, isCreation: change.isCreation, author, stamp)
+        var changes = noteChanges(form, before, isCreation: isCreation, author, at: time)
         do { try requirePatternSteps(form.name) } catch {
             // Values that were computed without all pattern steps must not stay cached.
             for cell in before.cells { cell.forgetShown() }
@@ -109,7 +148,8 @@ extension Engine {
                 var content = cell.content
                 let from = old.definition.controls[source].id
                 let to = change.definition.controls[index].id
-                if case .sealed(let register) = content.store, from != to {
+                // Where the form is shared, it is bound to its store.
+                if case .sealed(let register) = content.store, from != to, old.shared == nil {
                     content.store = resealed(register, form, from: from, to: to)
                     content.isUnreadable = content.store == nil || content.isUnreadable
                     content.store = content.store ?? .sealed(register)
@@ -145,7 +185,7 @@ extension Engine {
     /// The fields whose value changed. Each is marked as changed by this revision.
     private func noteChanges(
         _ form: LiveForm, _ before: FormState, isCreation: Bool, _ author: Author,
-        _ stamp: HybridTimestamp
+        at time: Int64
     ) -> [FieldChange] {
         var changes: [FieldChange] = []
         let definition = form.working.definition
@@ -156,7 +196,7 @@ extension Engine {
             if let was, was.reads(as: now) { continue }
             let cell = Cell(
                 form.working.cells[index].content, revision: form.working.revision,
-                at: stamp.milliseconds, by: author, runs: form.working.cells[index].runs)
+                at: time, by: author, runs: form.working.cells[index].runs)
             // The comparison above has computed this, perhaps from many sources.
             cell.shown = form.working.cells[index].shown
             form.working.cells[index] = cell

@@ -9,10 +9,12 @@ extension Engine {
         for row in ongoing[0] ?? [] where row.name == Proposal.numberName {
             registry.noteProposalNumber(row)
         }
+        link.cursor = ongoing[0]?.first { $0.name == OngoingRow.cursorName }?.state
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [])
             form.isUndoStored = true
             insert(form)
+            connectLink(of: form)
             restoreHolders(of: form)
             armLeases(of: form)
             armProposals(of: form)
@@ -40,17 +42,26 @@ extension Engine {
         let form = LiveForm(
             key: row.key, name: row.name, owner: row.owner, log: row.log, state: state,
             existence: .there)
+        var hidden: [CausalForm.Field] = []
         for field in fields {
-            guard let index = state.definition.index(of: field.field) else { continue }
+            let key = CausalForm.Key(rowName: field.field)
+            let index = state.definition.index(of: field.field)
+            if key == nil, index == nil { continue }
             let row: CellRow
             do { row = try CellRow(decoding: field.state) } catch {
                 throw EngineStartError(
                     "field \(name)/\(field.field.escapedForDisplay()) cannot be read: \(error)")
             }
-            var content = row.content(index, of: state.definition)
-            checkSecret(&content, index, form, state.definition)
+            if let key, let store = row.store { hidden[key] = store }
+            guard let index else { continue }
+            let content = row.content(index, of: state.definition)
             state.cells[index] = Cell(content, revision: row.revision, at: row.at, by: row.by)
         }
+        if let kept = SharedDefinition(in: hidden) {
+            state.shared = SharedState(
+                life: kept.life, hidden: hidden, storeIDs: kept.storeIDs(of: state.definition))
+        }
+        for index in state.cells.indices { checkSecret(index, form, state) }
         state.ongoing = Ongoing(ongoing)
         try restoreRuns(of: form, state)
         try restoreProposals(of: form, state)
@@ -59,28 +70,30 @@ extension Engine {
     }
 
     /// A secret whose key was lost is shown as unset, with a flag.
-    private func checkSecret(
-        _ cell: inout CellContent, _ index: Int, _ form: LiveForm, _ definition: FormDefinition
-    ) {
+    private func checkSecret(_ index: Int, _ form: LiveForm, _ state: FormState) {
+        let cell = state.cells[index]
         guard case .sealed(let register) = cell.store, let secret = register.secret,
             let bytes = secret.bytes
         else { return }
-        let place = Self.place(of: form, definition.controls[index].id, secret.dot)
-        cell.isUnreadable = environment.open(bytes, place) == nil
-        if cell.isUnreadable {
-            let id = definition.controls[index].id
+        var content = cell.content
+        let place = Self.place(of: form, state, index, secret.dot)
+        content.isUnreadable = environment.open(bytes, place) == nil
+        if content.isUnreadable {
+            let id = state.definition.controls[index].id
             effects.log(
                 LogEntry(
                     .warning,
                     "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
                         + "set again", [.event(.storeFailed), .form(form.name), .field(id)]))
         }
-        cell.resolve(index, of: definition)
+        content.resolve(index, of: state.definition)
+        state.cells[index] = Cell(content, revision: cell.revision, at: cell.at, by: cell.by)
     }
 
     /// Applies new limits and options. Existing data is kept.
     func configure(_ configuration: EngineConfiguration) {
         self.configuration = configuration
+        for form in forms where form.existence == .there { connectLink(of: form) }
         decoder.bounds = RequestBounds(configuration.limits)
     }
 

@@ -10,12 +10,18 @@ extension Engine {
     /// Frees, and so clears, the writer's buffer if it may contain a secret.
     func forgetWritten() { if registry.keepsSecrets { workspace.writer = JSONWriter() } }
 
-    func seal(_ secret: String, _ form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8]? {
-        environment.seal(Array(secret.utf8), Self.place(of: form, field, dot))
+    func seal(_ secret: String, _ form: LiveForm, _ index: Int, _ dot: Dot) -> [UInt8]? {
+        environment.seal(Array(secret.utf8), Self.place(of: form, form.working, index, dot))
     }
 
-    /// The associated data of an encrypted value: form, field and dot, so it can be decrypted only
-    /// there.
+    /// The associated data of a control's encrypted value: form, field and dot, so it can be
+    /// decrypted only there. Where the form is shared, the id of the store, which all hosts have.
+    static func place(
+        of form: LiveForm, _ state: FormState, _ index: Int, _ dot: Dot
+    ) -> [UInt8] {
+        place(of: form, state.shared?.storeIDs[index] ?? state.definition.controls[index].id, dot)
+    }
+
     static func place(of form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8] {
         Array("\(form.name)/\(field)/\(ContextToken.render(CausalContext(dots: [dot])))".utf8)
     }
@@ -46,7 +52,7 @@ extension Engine {
         if case .sealed(let register) = state.cells[target].store, let secret = register.secret,
             let bytes = secret.bytes
         {
-            let place = Self.place(of: form, state.definition.controls[target].id, secret.dot)
+            let place = Self.place(of: form, state, target, secret.dot)
             guard let plain = environment.open(bytes, place),
                 let text = String(validating: plain, as: UTF8.self)
             else {

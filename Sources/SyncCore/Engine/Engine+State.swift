@@ -197,7 +197,7 @@ extension Engine {
         let form = transaction.form
         do {
             try transaction.apply(action, to: control, seen: seen) { secret, target, dot in
-                seal(secret, form, form.working.definition.controls[target].id, dot)
+                seal(secret, form, target, dot)
             }
         } catch {
             try requirePatternSteps(form.name)
@@ -211,7 +211,7 @@ extension Engine {
     @inline(__always)
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
-            form, author: connection.author(replica: replica),
+            form, author: connection.author(of: form, replica: replica),
             stamp: clocks.newStamp(), reading: clocks.read(), connection: connection,
             valuesMax: configuration.limits.valuesMax, contents: workspace.contents)
     }
@@ -291,6 +291,7 @@ extension Engine {
     func publishOutcome(
         _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author, _ message: String?
     ) {
+        if let shared = outcome.shared { gather(shared, outcome.record, of: form, message) }
         guard let record = outcome.record else {
             if outcome.silent.isEmpty { return }
             onSilentWrite?(author, outcome.revision, Array(outcome.dots))

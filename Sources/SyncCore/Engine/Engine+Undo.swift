@@ -18,7 +18,8 @@ extension Engine {
         }
         let owner =
             params.scope == .mine
-            ? UndoJournal.Owner(uid: connection.peer.uid, session: connection.session) : nil
+            ? UndoJournal.Owner(
+                uid: connection.peer.uid, session: connection.session, host: form.link?.host) : nil
         scheduler.spend(4, connection.account)
         guard !form.isUndoStored else {
             let query = StoreQuery.journal(

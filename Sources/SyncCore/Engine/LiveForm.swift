@@ -29,6 +29,8 @@ final class LiveForm {
         case gone
     }
 
+    /// `nil` unless it is shared with other hosts.
+    var link: FormLink?
     var changeLog: ChangeLog
     var names = FieldNames()
     /// The field numbers of a definition's controls, looked up once.
@@ -202,6 +204,8 @@ final class FormState {
     var cells: [Cell]
     /// What is under way beside the values.
     var ongoing = Ongoing()
+    /// What hosts share beside the values of controls; `nil` if it was never shared.
+    var shared: SharedState?
 
     /// A form that nobody has edited.
     init(_ definition: FormDefinition, applied: JSON) {
@@ -225,6 +229,7 @@ final class FormState {
         context = other.context
         cells = other.cells
         ongoing = other.ongoing
+        shared = other.shared
     }
 
     /// A copy that can be changed without changing this one.

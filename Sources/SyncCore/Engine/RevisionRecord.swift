@@ -20,6 +20,8 @@ final class RevisionRecord: Sendable {
         case redact
         /// A press of a button with `runs` was assigned, or has ended.
         case run
+        /// What another host knew of the form was joined.
+        case sync
     }
 
     let kind: Kind
@@ -246,7 +248,7 @@ extension Author {
         else { return nil }
         self.init(
             user: wire.user, uid: wire.uid, client: wire.client, tty: wire.tty,
-            connection: connection, replica: replica)
+            connection: connection, replica: replica, host: wire.host)
     }
 }
 
@@ -255,6 +257,7 @@ extension UndoJournal.RedoEnd {
         writer.beginObject()
         writer.member("uid", Int64(owner.uid))
         writer.member("session", owner.session)
+        writer.member("host", owner.host)
         writer.member("revision", Int64(clamping: revision))
         writer.endObject()
     }
@@ -264,7 +267,8 @@ extension UndoJournal.RedoEnd {
             let revision = json["revision"]?.integerValue.flatMap(UInt64.init(exactly:))
         else { return nil }
         self.init(
-            owner: UndoJournal.Owner(uid: uid, session: json["session"]?.stringValue),
+            owner: UndoJournal.Owner(
+                uid: uid, session: json["session"]?.stringValue, host: json["host"]?.stringValue),
             revision: revision)
     }
 }

@@ -324,6 +324,8 @@ public struct StoreImage: Sendable, Hashable {
     public var answers: [KeyRow]
     /// The newest timestamp of the hybrid logical clock, encoded; empty in a new store.
     public var clock: [UInt8]
+    /// In a rebuild: the replica gets a new id, because another life of the store uses this one.
+    public var takesNewReplicaID = false
 
     /// An image of these rows.
     public init(

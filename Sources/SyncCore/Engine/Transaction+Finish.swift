@@ -49,12 +49,13 @@ extension Transaction {
             written = Few((Array(written) + leased).sortedDistinct())
         }
         let silent = onlySilent(but: written)
+        let shared = form.link == nil ? nil : sharedChange(written, silent)
         for index in silent {
             state.cells[index] = state.cells[index].withSilentWrites(content(index))
         }
         guard !isIdle else {
             state.context = context
-            return Outcome(revision: state.revision, silent: silent, dots: dots)
+            return Outcome(revision: state.revision, silent: silent, dots: dots, shared: shared)
         }
         let order = definition.withDependents(written)
         // The earlier values of all fields are computed before any cell changes.
@@ -82,10 +83,10 @@ extension Transaction {
         }
         let runs = addRuns()
         state.revision = revision
-        state.context = context
+        state.context = shared.map { context.union($0.context) } ?? context
         return Outcome(
             revision: revision, touched: order, silent: silent, dots: dots, before: before,
-            concurrent: concurrent, record: record, runs: runs)
+            concurrent: concurrent, record: record, runs: runs, shared: shared)
     }
 
     /// What the record of nearly every transaction has; `nil` if it needs more.

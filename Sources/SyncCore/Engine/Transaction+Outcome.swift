@@ -21,12 +21,15 @@ extension Transaction {
         let runs: [RunRow]
         /// The members of each touched field, as the notification tells them.
         var texts = Few<FieldText>()
+        /// What other hosts are told of a shared form.
+        let shared: SharedChange?
 
         init(
             revision: UInt64, touched: Few<Int> = Few(), silent: Few<Int> = Few(),
             dots: Few<Dot> = Few(), before: Few<Cell> = Few(), concurrent: Few<Int> = Few(),
-            record: RevisionRecord? = nil, runs: [RunRow] = []
+            record: RevisionRecord? = nil, runs: [RunRow] = [], shared: SharedChange? = nil
         ) {
+            self.shared = shared
             self.revision = revision
             self.touched = touched
             self.silent = silent

@@ -10,11 +10,19 @@ struct UndoJournal {
     struct Owner: Hashable {
         let uid: UInt32
         let session: String?
+        /// The host, where the form is shared: the same uid is another person elsewhere.
+        let host: String?
+
+        init(uid: UInt32, session: String?, host: String? = nil) {
+            self.uid = uid
+            self.session = session
+            self.host = host
+        }
 
         /// Whether a transaction of `other` is mine. Without a session, all transactions of the uid
         /// are.
         func includes(_ other: Owner) -> Bool {
-            guard uid == other.uid else { return false }
+            guard uid == other.uid, host == other.host else { return false }
             guard let session else { return true }
             return other.session.map(session.isSameBytes) ?? false
         }
@@ -46,7 +54,9 @@ struct UndoJournal {
 
         var kind: RevisionRecord.Kind { record.kind }
 
-        var owner: Owner { Owner(uid: record.by.uid, session: record.session) }
+        var owner: Owner {
+            Owner(uid: record.by.uid, session: record.session, host: record.by.host)
+        }
 
         /// The edit that it is, or that it goes back to as an undo or redo.
         var redoEnd: RedoEnd? {

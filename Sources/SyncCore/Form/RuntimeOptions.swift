@@ -125,6 +125,26 @@ extension FormDefinition {
             let known = before[id] != nil ? id : control?.was ?? id
             return unchanged[id] == before[known]
         }
+        return merging(kept, into: file, reusing: inForce, limits: limits, compile: compile)
+    }
+
+    /// The run-time options of a picker; `nil` if it has those of the applied definition.
+    func runtimeOptions(of id: String, over applied: JSON) -> JSON? {
+        let present = Self.options(of: json)[id]
+        return present == Self.options(of: applied)[id] ? nil : present
+    }
+
+    /// The options of a picker as a definition is written.
+    static func writtenOptions(of id: String, in definition: JSON) -> JSON? {
+        options(of: definition)[id]
+    }
+
+    /// A definition with other options of some pickers, by id; the definition itself if the result
+    /// is not valid.
+    static func merging(
+        _ kept: [String: JSON], into file: FormDefinition, reusing known: FormDefinition,
+        limits: FormLimits, compile: @escaping PatternCompiler
+    ) -> FormDefinition {
         if kept.isEmpty { return file }
         let offersAll = fields(of: file.json).allSatisfy { field in
             guard let id = field["id"]?.stringValue, let options = kept[id],
@@ -143,7 +163,7 @@ extension FormDefinition {
                 return field
             }
             do {
-                return try parse(merged, limits: limits, reusing: inForce, compile: compile)
+                return try parse(merged, limits: limits, reusing: known, compile: compile)
             } catch {
                 let isDefault = error.issues.contains { $0.path.contains(.key("default")) }
                 if !isDefault { break }

@@ -15,12 +15,15 @@ public struct WireAuthor: Hashable, Sendable {
     public var connection: Int64
     /// The replica that committed the edit, as in tokens.
     public var replica: String
+    /// The name of the daemon's host, where the form is shared by several hosts.
+    public var host: String?
 
     /// An author with these members.
     public init(
         user: String, uid: UInt32, client: String?, tty: String?, connection: Int64,
-        replica: String
+        replica: String, host: String? = nil
     ) {
+        self.host = host
         self.user = user
         self.uid = uid
         self.client = client
@@ -33,7 +36,8 @@ public struct WireAuthor: Hashable, Sendable {
     public init(_ author: Author) {
         self.init(
             user: author.user, uid: author.uid, client: author.client, tty: author.tty,
-            connection: Int64(clamping: author.connection), replica: author.replicaText)
+            connection: Int64(clamping: author.connection), replica: author.replicaText,
+            host: author.host)
     }
 
     /// Writes the object.
@@ -45,6 +49,7 @@ public struct WireAuthor: Hashable, Sendable {
         writer.member("tty", tty)
         writer.member("connection", connection)
         writer.member("replica", replica)
+        writer.member("host", host)
         writer.endObject()
     }
 
@@ -54,7 +59,8 @@ public struct WireAuthor: Hashable, Sendable {
         self.init(
             user: try reader.string("user"), uid: try reader.exactly("uid"),
             client: reader["client"]?.stringValue, tty: reader["tty"]?.stringValue,
-            connection: try reader.integer("connection"), replica: try reader.string("replica"))
+            connection: try reader.integer("connection"), replica: try reader.string("replica"),
+            host: reader["host"]?.stringValue)
     }
 }
 

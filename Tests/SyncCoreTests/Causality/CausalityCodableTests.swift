@@ -89,8 +89,8 @@ struct CausalityCodableTests {
         #expect(throws: CausalityDecodeError.truncated(offset: 0)) {
             try CausalForm(decoding: [])
         }
-        #expect(throws: CausalityDecodeError.unsupportedVersion(2)) {
-            try CausalForm(decoding: [2] + bytes.dropFirst())
+        #expect(throws: CausalityDecodeError.unsupportedVersion(3)) {
+            try CausalForm(decoding: [3] + bytes.dropFirst())
         }
     }
 

@@ -52,7 +52,7 @@ extension Engine {
             if let over = stack.leases.last(where: isOver) {
                 let owner = Author(
                     user: over.by.user, uid: over.by.uid, client: "pickersyncd", connection: 0,
-                    replica: replica
+                    replica: replica, host: over.by.host
                 ).withText()
                 var ending =
                     transaction

@@ -240,15 +240,18 @@ extension LeaseStack {
 
     /// The stack as text, for records in JSON.
     var text: String {
-        var writer = CausalityWriter()
-        write(to: &writer)
-        return Base64.encode(writer.bytes)
+        // Records of earlier versions have no version in front.
+        let bytes = CausalityWriter.versioned(write)
+        return bytes[0] == 1
+            ? Base64.encode(Array(bytes.dropFirst())) : "\(bytes[0]):\(Base64.encode(bytes))"
     }
 
     /// The stack of a text.
     static func read(text: String) -> LeaseStack? {
-        guard let bytes = Base64.decode(text) else { return nil }
-        var reader = CausalityReader(bytes)
+        let parts = text.split(separator: ":", maxSplits: 1)
+        guard let last = parts.last, let bytes = Base64.decode(String(last)) else { return nil }
+        guard var reader = try? CausalityReader(versioned: parts.count == 2 ? bytes : [1] + bytes)
+        else { return nil }
         return try? read(from: &reader)
     }
 }

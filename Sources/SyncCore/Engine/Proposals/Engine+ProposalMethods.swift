@@ -82,7 +82,7 @@ extension Engine {
             save(proposal, of: form)
             return answer(call, with: proposal, of: form)
         }
-        let author = connection.author(replica: replica).wire
+        let author = connection.author(of: form, replica: replica).wire
         let at = Timestamp(milliseconds: now.wallMilliseconds)
         let voter = Person(connection.peer)
         if !proposal.hasVote(of: voter) {
@@ -137,7 +137,8 @@ extension Engine {
             as: state,
             FormProposal.Ended(
                 at: Timestamp(milliseconds: now.wallMilliseconds),
-                by: call.connection.author(replica: replica).wire, message: params.message))
+                by: call.connection.author(of: form, replica: replica).wire,
+                message: params.message))
         save(proposal, of: form)
         scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
         answer(call, with: proposal, of: form)

@@ -123,7 +123,7 @@ extension Engine {
         let by = proposal.wire.by
         return Author(
             user: by.user, uid: by.uid, client: by.client, tty: by.tty,
-            connection: UInt64(clamping: by.connection), replica: replica
+            connection: UInt64(clamping: by.connection), replica: replica, host: by.host
         ).withText()
     }
 
@@ -183,7 +183,7 @@ extension Engine {
     ) throws(WireError) -> GuardVerdict {
         let form = change.form
         let guards = try guardsMet(
-            by: change, call.connection.author(replica: replica), message)
+            by: change, call.connection.author(of: form, replica: replica), message)
         if guards.isEmpty { return .unguarded }
         switch guarded {
         case .refused: throw approvalNeeded(guards, form)

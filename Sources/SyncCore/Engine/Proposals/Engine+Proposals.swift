@@ -103,7 +103,7 @@ extension Engine {
         let within = rules.map(\.withinMilliseconds).min() ?? ApprovalRule.withinDefault
         let id = registry.newProposalNumber()
         let wire = FormProposal(
-            id: id, form: form.name, by: connection.author(replica: replica).wire,
+            id: id, form: form.name, by: connection.author(of: form, replica: replica).wire,
             at: Timestamp(milliseconds: now.wallMilliseconds),
             until: Timestamp(milliseconds: now.wallMilliseconds &+ within), message: message,
             content: content, fields: guards.map { definition.controls[$0].id },

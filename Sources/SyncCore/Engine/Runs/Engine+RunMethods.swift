@@ -161,7 +161,7 @@ extension Engine {
                 text: params.text, status: params.status)
         else { throw ended(row, form) }
         scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
-        let author = call.connection.author(replica: replica)
+        let author = call.connection.author(of: form, replica: replica)
         let outcome = revise(form, index, board, run, by: author, stamp)
         noteEnd(outcome, of: form)
         answer(call, with: outcome, of: form)
@@ -180,7 +180,7 @@ extension Engine {
         guard let dot = Dot(params.press), let row = form.working.run(dot),
             row.field.isSameBytes(as: params.field)
         else { throw noPress(params.press, form, field: params.field) }
-        let author = connection.author(replica: replica)
+        let author = connection.author(of: form, replica: replica)
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         switch row.run.state {
         case .waiting:

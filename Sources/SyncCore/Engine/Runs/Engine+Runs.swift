@@ -106,7 +106,7 @@ extension Engine {
         switch step {
         case .assign(let press, let index, let id):
             guard let connection = connections[id] else { return runs.desk.rest(id) }
-            let author = connection.author(replica: replica)
+            let author = connection.author(of: form, replica: replica)
             let ticket = RunTicket(
                 form: form.key, first: environment.random(), second: environment.random())
             var board = form.working.board(index)
@@ -141,7 +141,7 @@ extension Engine {
     private func daemon(for run: Run) -> Author {
         Author(
             user: run.by.user, uid: run.by.uid, client: "pickersyncd", connection: 0,
-            replica: replica
+            replica: replica, host: run.by.host
         ).withText()
     }
 

@@ -69,6 +69,8 @@ struct OpenBatch {
         var removed: [String] = []
         /// Rows of what the form has under way that must be written, or removed.
         var ongoing: Set<OngoingName> = []
+        /// What only a shared form has; `nil` for others.
+        var shared: SharedBatch?
         /// The new revisions, ascending.
         var revisions: [RevisionRow] = []
         /// The form is deleted by the batch.
@@ -80,7 +82,8 @@ struct OpenBatch {
     /// A form at the end of a batch, which becomes its committed state.
     enum FormSnapshot {
         case cells(
-            [(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, ongoing: Ongoing)
+            [(index: Int, cell: Cell)], revision: UInt64, context: CausalContext, ongoing: Ongoing,
+            shared: SharedState?)
         case whole(FormState)
     }
 
@@ -92,6 +95,8 @@ struct OpenBatch {
     var keys: [Key] = []
     /// Operations that belong to no form, such as pruning.
     var chores: [StoreOperation] = []
+    /// How far the log of the other hosts was read; `nil` if that does not change.
+    var cursor: [UInt8]?
     /// The estimated bytes of all revisions.
     var bytes = 0
 
@@ -106,7 +111,9 @@ struct OpenBatch {
         events.reserveCapacity(min(other.events.count, Self.reservedMax))
     }
 
-    var isEmpty: Bool { changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty }
+    var isEmpty: Bool {
+        changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty && cursor == nil
+    }
 
     /// Passes the changes of a form in this batch to `body`.
     mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
@@ -166,6 +173,7 @@ extension OpenBatch {
         var steps: [StoreOperation] = []
         for index in changes.indices { changes[index].seal(into: &steps) }
         for key in keys { steps.append(.putKey(key.row, of: key.form)) }
+        if let cursor { steps.append(.putOngoing(.cursor(cursor))) }
         return steps + chores
     }
 }
@@ -191,7 +199,13 @@ extension OpenBatch.FormChanges {
             for index in changed { steps.append(row(state, index)) }
             end = .cells(
                 changed.map { ($0, state.cells[$0]) }, revision: state.revision,
-                context: state.context, ongoing: state.ongoing)
+                context: state.context, ongoing: state.ongoing, shared: state.shared)
+        }
+        if let kept = state.shared {
+            let changed = shared ?? SharedBatch()
+            steps += kept.steps(changed.hidden, isWhole: isWhole, of: form)
+            changed.items = form.link?.seal { form.whole(of: state) } ?? []
+            shared = changed
         }
         if !ongoing.isEmpty {
             steps += ongoing.sorted().map { state.ongoing.step($0, of: form.key) }

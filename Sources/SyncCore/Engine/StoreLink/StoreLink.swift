@@ -64,6 +64,11 @@ struct StoreLink {
     /// Connections whose next request waits for a commit, in order. Those that have ended
     /// meanwhile stay in it until the commit.
     private(set) var awaitingCommit: [Connection] = []
+    /// How far the log of the other hosts was read, as the store has it; `nil` before the first.
+    var cursor: [UInt8]?
+    /// Another life of the store uses the id of the replica. No edit is taken until the store has
+    /// another one.
+    var leavesReplica = false
     /// Whether a batch from the daemon's start must be durable before any request is answered,
     /// because it contains the ends of leases whose time came while no daemon ran.
     var mustCommitFirst = false
@@ -77,7 +82,7 @@ struct StoreLink {
     /// Whether the store can take edits.
     var isHealthy: Bool {
         switch state {
-        case .idle, .committing: true
+        case .idle, .committing: !leavesReplica
         case .rebuilding, .broken: false
         }
     }
@@ -85,7 +90,7 @@ struct StoreLink {
     /// Why edits are refused; `nil` while the store takes them.
     var trouble: String? {
         switch state {
-        case .idle, .committing: nil
+        case .idle, .committing: leavesReplica ? "it gets another replica id" : nil
         case .rebuilding: "it is being rebuilt"
         case .broken(let rebuild, _): rebuild.reason ?? ""
         }
@@ -107,6 +112,7 @@ struct StoreLink {
     /// The store was written again.
     mutating func rebuilt() {
         state = .idle
+        leavesReplica = false
         gathering.chores += redactions.failed(next: gathering.number)
     }
 

@@ -1,0 +1,423 @@
+// Joins: what other hosts did to a shared form becomes a revision here.
+//
+// A join goes the way of an edit: it changes the working state, the batch makes it durable, and
+// then it is read and notified. It does not ask who may edit, because the host where the edit was
+// made has judged that, and one that refused what another took would never agree with it.
+
+/// What became of an item of another host.
+public enum JoinOutcome: Equatable, Sendable {
+    /// It was joined. Its effect is in the gathering batch, or before it.
+    case joined
+    /// Everything in it was known.
+    case known
+    /// The form must wait, and the cursor with it.
+    case held(String)
+    /// It can never be joined here.
+    case refused(String)
+    /// The store takes no edits at present. Give the item again later.
+    case notNow
+}
+
+/// Why an item cannot be joined now.
+struct JoinProblem: Error {
+    let why: String
+
+    init(_ why: String) { self.why = why }
+}
+
+/// The stores of a form after a join.
+struct JoinedStores {
+    /// The new stores of controls, by index.
+    var cells: [Int: FieldStore] = [:]
+    /// All stores that no control shows.
+    var hidden: [CausalForm.Field]
+    /// The keys of those that changed.
+    var hiddenKeys: Set<CausalForm.Key> = []
+    let context: CausalContext
+
+    var isEmpty: Bool { cells.isEmpty && hiddenKeys.isEmpty }
+
+    /// The join of an item with a state.
+    init(_ item: SharedItem, with state: FormState) {
+        let theirs = item.stores
+        let contexts = JoinContexts(own: state.context, other: item.context)
+        let places = state.controlsByStore
+        hidden = state.shared?.hidden ?? []
+        context = state.context.union(item.context)
+        var keys = Set(theirs.keys)
+        // A whole that lacks a store has seen its removal.
+        if case .whole = item { keys.formUnion(state.stores.keys) }
+        for key in keys {
+            let place = places[key]
+            let own = place.map { state.cells[$0].store ?? FieldStore(key.kind) } ?? hidden[key]
+            var store = own
+            store.join(theirs[key] ?? FieldStore(key.kind), contexts: contexts)
+            if store == own { continue }
+            if let place {
+                cells[place] = store
+            } else {
+                hidden[key] = store
+                hiddenKeys.insert(key)
+            }
+        }
+    }
+}
+
+extension Engine {
+    /// Joins what other hosts did.
+    ///
+    /// - Parameter cursor: How far their log is read with these items. It becomes durable in the
+    ///   batch of the joins, and only if none of them has to wait.
+    /// - Returns: what became of each item.
+    public func join(
+        _ items: [SharedItem], cursor: [UInt8]?, at now: Moment, into shell: inout [Effect]
+    ) -> [JoinOutcome] {
+        defer { effects.drain(into: &shell) }
+        advance(to: now)
+        guard link.isHealthy, lifecycle == .serving else { return items.map { _ in .notNow } }
+        // The origin has limited the steps of patterns.
+        workspace.patternMeter.begin(.max)
+        defer { workspace.patternMeter.end() }
+        let outcomes = items.map { link.isHealthy ? join($0) : .notNow }
+        let waits = outcomes.contains {
+            switch $0 {
+            case .held, .notNow: true
+            case .joined, .known, .refused: false
+            }
+        }
+        if let cursor, !waits { link.gathering.cursor = cursor }
+        return outcomes
+    }
+
+    private func join(_ item: SharedItem) -> JoinOutcome {
+        guard let shared = configuration.link, shared.forms.matches(item.form) else {
+            return .refused("form \(item.form) is not shared here")
+        }
+        do {
+            guard let form = form(named: item.form) else { return try create(item) }
+            guard form.isEditable else { return .held("form \(form.name) is being deleted") }
+            guard form.failureReport == nil else { return .notNow }
+            guard let own = form.working.shared, own.life == item.life else {
+                return .held(
+                    "another host has another form of the name \(form.name); merge them, or take "
+                        + "one of the two")
+            }
+            guard item.context.highestCounter(of: replica)
+                <= form.working.context.highestCounter(of: replica)
+            else { return leaveReplica() }
+            clocks.hybrid.observe(item.greatestStamp, at: self.now.wallMilliseconds)
+            return try join(item, into: form)
+        } catch {
+            return .held("form \(item.form): \(error.why)")
+        }
+    }
+
+    private func join(
+        _ item: SharedItem, into form: LiveForm
+    ) throws(JoinProblem) -> JoinOutcome {
+        let state = form.working
+        let joined = JoinedStores(item, with: state)
+        if joined.isEmpty, item.context.isSubset(of: state.context) { return .known }
+        let author = item.author ?? remote
+        if !joined.hiddenKeys.isEmpty,
+            let (said, definition) = try definition(saidBy: joined.hidden, over: state)
+        {
+            let next = self.state(said, definition, joined, over: state)
+            try adopt(next, of: form, before: state, by: author, item)
+            return .joined
+        }
+        if let shared = state.shared, !joined.hiddenKeys.isEmpty {
+            state.shared = shared.with(hidden: joined.hidden)
+        }
+        let outcome = join(joined, into: form, by: author, item)
+        if outcome.record != nil { publishOutcome(outcome, of: form, by: author, item.message) }
+        gather(joined.hiddenKeys, of: form)
+        link.gathering.withChanges(form) { changes in
+            for index in outcome.silent { changes.cells.insert(index) }
+        }
+        if configuration.durability != .commit { form.commitAtOnce(.cells(outcome.silent)) }
+        return .joined
+    }
+
+    /// Changes the cells of a form to what was joined, as one revision if anything is read of it.
+    private func join(
+        _ joined: JoinedStores, into form: LiveForm, by author: Author, _ item: SharedItem
+    ) -> Transaction.Outcome {
+        let state = form.working
+        let definition = state.definition
+        let revision = state.revision + 1
+        var contents: [Int: CellContent] = [:]
+        var (written, silent, concurrent) = ([Int](), [Int](), [Int]())
+        for (index, store) in joined.cells.sorted(by: { $0.key < $1.key }) {
+            let before = state.cells[index].content
+            var content = before.joined(store, index, of: definition)
+            openSecret(&content, index, form)
+            contents[index] = content
+            let siblings = content.siblings(index, of: definition, listedOnly: false)
+            let known = before.siblings(index, of: definition, listedOnly: false)
+            let reads =
+                before.value == content.value && before.isSet == content.isSet
+                && before.isUnreadable == content.isUnreadable && siblings == known
+                && (before.leases == nil) == (content.leases == nil)
+            if reads, item.isSilent(state.storeKey(index)) {
+                silent.append(index)
+            } else {
+                written.append(index)
+                if !siblings.isEmpty, siblings != known { concurrent.append(index) }
+            }
+        }
+        state.context = joined.context
+        for index in silent {
+            if let content = contents[index] {
+                state.cells[index] = state.cells[index].withSilentWrites(content)
+            }
+        }
+        guard !written.isEmpty else {
+            return Transaction.Outcome(revision: state.revision, silent: Few(silent))
+        }
+        let order = definition.withDependents(Few(written))
+        let cellsBefore = order.mapped { index in
+            _ = state.shown(index)
+            return state.cells[index]
+        }
+        for place in order.indices {
+            let index = order[place]
+            let old = state.cells[index]
+            let last = item.lastChange(
+                of: state.storeKey(index), contents[index] ?? old.content,
+                definition.controls[index].conflictPolicy)
+            state.cells[index] = Cell(
+                contents[index] ?? old.content, revision: revision,
+                at: last?.at ?? now.wallMilliseconds, by: last?.by ?? author, runs: old.runs)
+        }
+        state.revision = revision
+        let told = definition.withDependents(Few(concurrent))
+        let record = item.record
+        let details = record?.details
+        func ids(_ indexes: some Sequence<Int>) -> [String] {
+            indexes.map { definition.controls[$0].id }
+        }
+        return Transaction.Outcome(
+            revision: revision, touched: order, silent: Few(silent), before: cellsBefore,
+            concurrent: told,
+            record: RevisionRecord(
+                kind: record?.kind ?? .sync, at: record?.at ?? now.wallMilliseconds, by: author,
+                session: record?.session,
+                .details(
+                    RevisionRecord.Details(
+                        derived: ids(order.filter { !written.contains($0) }),
+                        concurrent: ids(told),
+                        undo: Few(
+                            (details?.undo ?? []).filter {
+                                definition.index(of: $0.field) != nil
+                            }),
+                        touched: Few(ids(order)), approval: details?.approval))))
+    }
+
+    /// A form of another host that is not here.
+    private func create(_ item: SharedItem) throws(JoinProblem) -> JoinOutcome {
+        guard case .whole(let whole) = item, let said = SharedDefinition(in: whole.hidden) else {
+            throw JoinProblem("it is not here; the whole form must come first")
+        }
+        guard item.context.highestCounter(of: replica) == 0 else { return leaveReplica() }
+        clocks.hybrid.observe(item.greatestStamp, at: now.wallMilliseconds)
+        let empty: FormDefinition
+        do {
+            empty = try FormDefinition.parse(
+                said.file, limits: .accepted, compile: workspace.compile)
+        } catch {
+            throw JoinProblem(
+                "another host's definition cannot be read: "
+                    + (error.issues.first?.message ?? "it is not valid"))
+        }
+        let start = FormState(empty, applied: said.file)
+        start.shared = SharedState(
+            life: said.life, hidden: [], storeIDs: said.storeIDs(of: empty))
+        start.version = 0
+        let form = LiveForm(
+            key: registry.nextKey, name: item.form, owner: LiveForm.nobody, log: newLogName(),
+            state: start, existence: .creating)
+        let joined = JoinedStores(item, with: start)
+        guard let (_, definition) = try definition(saidBy: joined.hidden, over: start) else {
+            throw JoinProblem("it has no definition")
+        }
+        form.link = FormLink(host: configuration.link?.host ?? "")
+        let next = state(said, definition, joined, over: start)
+        insert(form)
+        do throws(JoinProblem) {
+            try adopt(next, of: form, before: nil, by: whole.lastAuthor ?? remote, item)
+        } catch {
+            registry.remove(form)
+            throw error
+        }
+        return .joined
+    }
+
+    /// Makes a joined state with another definition a revision.
+    private func adopt(
+        _ state: FormState, of form: LiveForm, before: FormState?, by author: Author,
+        _ item: SharedItem
+    ) throws(JoinProblem) {
+        for index in state.cells.indices {
+            guard case .sealed = state.cells[index].store else { continue }
+            let cell = state.cells[index]
+            var content = cell.content
+            openSecret(&content, index, form, state)
+            state.cells[index] = Cell(content, revision: cell.revision, at: cell.at, by: cell.by)
+        }
+        let record = item.record
+        let time = record?.at ?? now.wallMilliseconds
+        let frame: [UInt8]
+        do {
+            frame = try adopt(
+                state, of: form, isCreation: before == nil, by: author, at: time, item.message)
+        } catch { throw JoinProblem(error.message) }
+        publishDefinition(
+            frame,
+            RevisionRecord(
+                kind: record?.kind ?? .sync, at: time, by: author, session: record?.session,
+                .details(.init(touchesAll: true, approval: record?.details.approval))),
+            of: form, before: before, item.message)
+    }
+
+    /// Another life of this store has made writes under our name, which we do not know: the store
+    /// was put back to an earlier state, or copied. No dot may name two writes, so a replica with a
+    /// new id continues.
+    private func leaveReplica() -> JoinOutcome {
+        log(
+            .warning,
+            "another store has written as \(replica), this one's replica: it was copied or put "
+                + "back to an earlier state, and takes another replica id", [.event(.storeRestored)])
+        link.leavesReplica = true
+        if !link.isCommitting { rebuildAsNewReplica() }
+        return .notNow
+    }
+
+    /// Writes the store again with another replica id. What was not durable is refused: it may have
+    /// used dots that the other life has used.
+    func rebuildAsNewReplica() {
+        let reason = "it gets another replica id"
+        var unwritten = Unwritten()
+        rollBack(link.takeGathering(), reason, &unwritten)
+        let image = image(with: unwritten)
+        link.rebuild(image, at: now.monotonicNanoseconds)
+        effects.append(.rebuild(image))
+    }
+
+    private func openSecret(
+        _ content: inout CellContent, _ index: Int, _ form: LiveForm, _ state: FormState? = nil
+    ) {
+        let state = state ?? form.working
+        guard case .sealed(let register) = content.store else { return }
+        content.isUnreadable = register.secret.map { secret in
+            let place = Self.place(of: form, state, index, secret.dot)
+            return secret.bytes.map { environment.open($0, place) == nil } ?? false
+        } ?? false
+        content.resolve(index, of: state.definition)
+    }
+
+    /// The author of what is joined from nobody in particular.
+    private var remote: Author {
+        Author(
+            user: "pickersyncd", uid: configuration.daemonUID, client: configuration.serverName,
+            connection: 0, replica: replica, host: configuration.link?.host
+        ).withText()
+    }
+}
+
+extension LiveForm {
+    /// The owner of a form that was made on another host. Nobody has this uid.
+    static let nobody = UInt32.max
+}
+
+extension CellContent {
+    /// The content with a joined store. A lease whose value is gone has ended.
+    func joined(_ store: FieldStore, _ index: Int, of definition: FormDefinition) -> CellContent {
+        var content = self
+        content.store = store
+        content.forgetGoneSilentWrites()
+        if let stack = content.leases, !content.holds(stack.top) { content.leases = nil }
+        content.resolve(index, of: definition)
+        return content
+    }
+}
+
+// MARK: - What an item says
+
+extension SharedItem {
+    /// The record of the transaction; `nil` for a whole, and for silent writes.
+    fileprivate var record: RevisionRecord? {
+        if case .delta(let delta) = self { delta.record } else { nil }
+    }
+
+    fileprivate var message: String? {
+        if case .delta(let delta) = self { delta.message } else { nil }
+    }
+
+    /// Whom the revision is by; `nil` if nobody in particular.
+    fileprivate var author: Author? {
+        switch self {
+        case .delta(let delta): delta.record?.by.withText()
+        case .whole(let whole): whole.lastAuthor
+        }
+    }
+
+    /// Whether a store has only repeated what was there.
+    fileprivate func isSilent(_ key: CausalForm.Key?) -> Bool {
+        guard let key, case .delta(let delta) = self else { return true }
+        return delta.record == nil
+            || delta.stores.contains { $0.isSilent && $0.id == key.id && $0.store.kind == key.kind }
+    }
+
+    /// Who has written the value that a control shows now, and when.
+    fileprivate func lastChange(
+        of key: CausalForm.Key?, _ content: CellContent, _ policy: ConflictPolicy
+    ) -> (at: Int64, by: Author)? {
+        if case .register(let register) = content.store,
+            let current = policy.current(register.siblings)
+        {
+            return (current.stamp.milliseconds, current.payload.author.withText())
+        }
+        switch self {
+        case .delta(let delta): return delta.record.map { ($0.at, $0.by.withText()) }
+        case .whole(let whole):
+            let store = whole.stores.first { $0.id == key?.id && $0.store.kind == key?.kind }
+            return store.flatMap { store in store.by.map { (store.at, $0.withText()) } }
+        }
+    }
+
+    /// The newest time in it.
+    fileprivate var greatestStamp: HybridTimestamp {
+        let newest = stores.values.compactMap(\.greatestStamp).max()
+        let start = HybridTimestamp(milliseconds: .min)
+        guard case .delta(let delta) = self else { return newest ?? start }
+        return max(delta.stamp, newest ?? start)
+    }
+}
+
+extension WholeForm {
+    /// The stores of the definition's registers.
+    fileprivate var hidden: [CausalForm.Field] {
+        stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
+            .filter { SharedDefinition.isRegister($0.key) }
+    }
+
+    /// The author of the newest change.
+    fileprivate var lastAuthor: Author? {
+        stores.filter { $0.by != nil }.max { $0.at < $1.at }?.by?.withText()
+    }
+}
+
+extension FieldStore {
+    /// The newest time of a write in it; `nil` if its writes have none.
+    fileprivate var greatestStamp: HybridTimestamp? {
+        switch self {
+        case .register(let store): store.siblings.map(\.stamp).max()
+        case .components(let store):
+            store.components.flatMap(\.register.siblings).map(\.stamp).max()
+        case .counter(let store): store.bases.map(\.stamp).max()
+        case .sealed(let store): store.secret?.stamp
+        case .tags, .presses: nil
+        }
+    }
+}

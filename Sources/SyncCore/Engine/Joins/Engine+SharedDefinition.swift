@@ -1,0 +1,218 @@
+// The definition of a shared form: a function of registers, so that all hosts have the same.
+
+extension Engine {
+    // MARK: - Applied here
+
+    /// Writes a definition or options that are applied here to the registers of a shared form.
+    ///
+    /// What the form has and the new definition lacks is removed, the attic included. So a write
+    /// that somebody makes elsewhere at the same time is not removed, and waits in the attic.
+    func share(
+        _ shared: SharedState, _ state: FormState, over old: FormState, _ change: Redefinition,
+        _ plan: FormMigration, by author: Author, _ stamp: HybridTimestamp
+    ) {
+        guard let dot = state.context.nextDot(for: author.replica) else { return }
+        state.context.insert(dot)
+        if let options = change.options {
+            guard let index = old.definition.index(of: options.field) else { return }
+            var hidden = shared.hidden
+            hidden.write(
+                options.value, SharedDefinition.optionsKey(shared.storeIDs[index]), dot: dot,
+                stamp: stamp, by: author)
+            state.shared = shared.with(hidden: hidden)
+            return
+        }
+        let ids = shared.storeIDs(
+            for: change.definition, plan, from: old.definition.controls.map(\.id))
+        var hidden: [CausalForm.Field] = []
+        hidden[SharedDefinition.key] = shared.hidden[SharedDefinition.key]
+        hidden.write(
+            SharedDefinition(
+                life: shared.life, file: change.applied, controls: change.definition.controls,
+                storeIDs: ids
+            ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
+        for (index, origin) in plan.origins.enumerated() {
+            guard let source = origin.source else { continue }
+            guard ids[index] == shared.storeIDs[source] else {
+                // Two controls were one, and the other has its store.
+                let control = change.definition.controls[index]
+                state.cells[index] = Cell(
+                    CellContent(kind: control.storeKind, defaultValue: control.defaultValue))
+                continue
+            }
+            let key = SharedDefinition.optionsKey(ids[index])
+            let was = old.definition.controls[source].id
+            if FormDefinition.writtenOptions(of: was, in: old.applied)
+                == FormDefinition.writtenOptions(
+                    of: change.definition.controls[index].id, in: change.applied)
+            {
+                hidden[key] = shared.hidden[key]
+            }
+        }
+        state.shared = SharedState(life: shared.life, hidden: hidden, storeIDs: ids)
+        // A secret is reset, because a join would bring a removed one back.
+        let kept = state.controlsByStore
+        for (key, store) in old.stores where kept[key] == nil {
+            guard case .sealed(var register) = store else { continue }
+            if register.isSet { register.write(nil, dot: dot, stamp: stamp) }
+            hidden[key] = .sealed(register)
+        }
+        takeFromAttic(shared.hidden, into: state)
+        state.shared = SharedState(life: shared.life, hidden: hidden, storeIDs: ids)
+    }
+
+    /// Gives controls without a store what waited for them.
+    private func takeFromAttic(_ attic: [CausalForm.Field], into state: FormState) {
+        for index in state.cells.indices {
+            guard let key = state.storeKey(index), !attic[key].isEmpty,
+                state.cells[index].store?.isEmpty ?? true
+            else { continue }
+            state.cells[index] = Cell(
+                CellContent(index, of: state.definition, store: attic[key]))
+        }
+    }
+
+    /// The definition in force after a file is applied to a shared form, or options of a control
+    /// are set: as other hosts will make it of the registers.
+    func definition(
+        of file: FormDefinition, over state: FormState, _ shared: SharedState,
+        options: (control: Int, value: JSON)? = nil, limits: FormLimits
+    ) -> FormDefinition {
+        var kept: [String: JSON] = [:]
+        for control in file.controls {
+            let old = state.definition.index(of: control.id)
+            guard let source = old ?? control.was.flatMap(state.definition.index(of:)),
+                FormDefinition.writtenOptions(
+                    of: state.definition.controls[source].id, in: state.applied)
+                    == FormDefinition.writtenOptions(of: control.id, in: file.json)
+            else { continue }
+            kept[control.id] = shared.hidden.current(
+                SharedDefinition.optionsKey(shared.storeIDs[source]))
+        }
+        if let options { kept[state.definition.controls[options.control].id] = options.value }
+        return FormDefinition.merging(
+            kept, into: file, reusing: state.definition, limits: limits,
+            compile: workspace.compile)
+    }
+
+    // MARK: - From other hosts
+
+    /// The definition that joined registers say, if it is another one than the form has.
+    /// - Throws: why it cannot be used.
+    func definition(
+        saidBy hidden: [CausalForm.Field], over state: FormState
+    ) throws(JoinProblem) -> (SharedDefinition, FormDefinition)? {
+        guard let said = SharedDefinition(in: hidden) else {
+            throw JoinProblem("another host has deleted it")
+        }
+        let known = state.shared.flatMap { SharedDefinition(in: $0.hidden) }
+        if let known, known.file == said.file, known.storeIDs == said.storeIDs {
+            let before = known.options(in: state.shared?.hidden ?? [], of: state.definition)
+            if before == said.options(in: hidden, of: state.definition) { return nil }
+        }
+        let file: FormDefinition
+        do {
+            file = try FormDefinition.parse(
+                said.file, limits: .accepted, reusing: state.definition, compile: workspace.compile)
+        } catch {
+            throw JoinProblem(
+                "another host's definition cannot be read: "
+                    + (error.issues.first?.message ?? "it is not valid"))
+        }
+        let definition = FormDefinition.merging(
+            said.options(in: hidden, of: file), into: file, reusing: state.definition,
+            limits: .accepted, compile: workspace.compile)
+        return (said, definition)
+    }
+
+    /// A state with another host's definition, and all stores of the form.
+    func state(
+        _ said: SharedDefinition, _ definition: FormDefinition, _ joined: JoinedStores,
+        over old: FormState
+    ) -> FormState {
+        let state = FormState(definition, applied: said.file)
+        state.version = old.version + 1
+        state.context = joined.context
+        state.ongoing = old.ongoing
+        let ids = said.storeIDs(of: definition)
+        state.shared = SharedState(life: said.life, hidden: [], storeIDs: ids)
+        let places = old.controlsByStore
+        var hidden = joined.hidden
+        for index in state.cells.indices {
+            guard let key = state.storeKey(index) else { continue }
+            let place = places[key]
+            let store = place.map { joined.cells[$0] ?? old.cells[$0].store } ?? hidden[key]
+            hidden[key] = FieldStore(key.kind)
+            guard let store else { continue }
+            guard let place else {
+                if store.isEmpty { continue }
+                state.cells[index] = Cell(CellContent(index, of: definition, store: store))
+                continue
+            }
+            let cell = old.cells[place]
+            state.cells[index] = Cell(
+                cell.content.joined(store, index, of: definition), revision: cell.revision,
+                at: cell.at, by: cell.by,
+                runs: definition.controls[index].runs == nil ? nil : cell.runs)
+        }
+        // What no control shows any more waits in the attic.
+        let shown = state.controlsByStore
+        for (key, place) in places where shown[key] == nil {
+            hidden[key] = joined.cells[place] ?? old.cells[place].store ?? FieldStore(key.kind)
+        }
+        state.shared = SharedState(life: said.life, hidden: hidden, storeIDs: ids)
+        return state
+    }
+}
+
+extension FormMigration.Origin {
+    /// The old control; `nil` for a new one.
+    fileprivate var source: Int? {
+        switch self {
+        case .new: nil
+        case .carries(let source), .restarts(let source): source
+        }
+    }
+}
+
+extension SharedState {
+    /// The store ids under another definition.
+    ///
+    /// - Parameter controls: The ids of the present controls.
+    fileprivate func storeIDs(
+        for definition: FormDefinition, _ plan: FormMigration, from controls: [String]
+    ) -> [String] {
+        var ids: [String?] = plan.origins.map { _ in nil }
+        var taken: Set<String> = []
+        // A control that keeps its id comes before one that had it.
+        for keepsID in [true, false] {
+            for (index, origin) in plan.origins.enumerated() where ids[index] == nil {
+                guard let source = origin.source else { continue }
+                let isSame = controls[source] == definition.controls[index].id
+                if isSame == keepsID, taken.insert(storeIDs[source]).inserted {
+                    ids[index] = storeIDs[source]
+                }
+            }
+        }
+        for index in ids.indices where ids[index] == nil {
+            let id = definition.controls[index].id
+            var free = id
+            var number = 2
+            while taken.contains(free) {
+                free = "\(id)~\(number)"
+                number += 1
+            }
+            taken.insert(free)
+            ids[index] = free
+        }
+        return ids.compactMap(\.self)
+    }
+}
+
+extension CausalContext {
+    /// The newest write of a replica; `nil` if there is none.
+    func newest(of replica: ReplicaID) -> Dot? {
+        let counter = highestCounter(of: replica)
+        return counter == 0 ? nil : Dot(replica, counter)
+    }
+}

@@ -1,0 +1,96 @@
+/// Which forms the daemons of several hosts share.
+public struct LinkConfiguration: Sendable {
+    /// The name of this host in the fleet.
+    public var host: String
+    /// Globs of the names of shared forms.
+    public var forms: [Glob]
+
+    /// Shares the forms whose names match.
+    public init(host: String, forms: [Glob]) {
+        self.host = host
+        self.forms = forms
+    }
+}
+
+/// What a batch has of a shared form beside what any form has.
+final class SharedBatch {
+    /// Stores that no control shows whose rows must be written, or removed.
+    var hidden: Set<CausalForm.Key> = []
+    /// What other hosts are told once the batch is durable.
+    var items: [SharedItem] = []
+}
+
+/// What the engine keeps of a shared form for the other hosts: the changes to send.
+///
+///     finish ──▶ gathering ──seal──▶ (the batch) ──committed──▶ unsent ──take──▶ (the link)
+///                    └──rollBack──▶ a whole is due ◀──the batch failed
+///
+/// Confined to the loop.
+final class FormLink {
+    /// More changes than this are not kept for a link that does not take them; a whole is sent
+    /// instead.
+    private static let unsentMax = 4_096
+
+    /// The name of this host.
+    let host: String
+    /// The changes of transactions that the gathering batch has.
+    private var gathering: [FormDelta] = []
+    /// What is durable and was not taken yet, oldest first.
+    private var unsent: [SharedItem] = []
+    /// The whole form must be sent before any more changes: after a start, and after what was to be
+    /// sent has been dropped.
+    private var isWholeDue = true
+    /// The next batch must have the whole form, because the form in memory is ahead of the store.
+    private var wantsWhole = false
+
+    init(host: String) { self.host = host }
+
+    /// Whether there is something to take.
+    var hasUnsent: Bool { isWholeDue || !unsent.isEmpty }
+
+    /// Adds the change of a transaction that the gathering batch has.
+    func gather(_ delta: FormDelta) {
+        if !isWholeDue { gathering.append(delta) }
+    }
+
+    /// The batch is sealed; returns what other hosts are told once it is durable. `whole` is the
+    /// form as the batch has it.
+    func seal(whole: () -> WholeForm?) -> [SharedItem] {
+        defer { gathering = [] }
+        if wantsWhole, let whole = whole() {
+            wantsWhole = false
+            isWholeDue = false
+            return [.whole(whole)]
+        }
+        return gathering.map(SharedItem.delta)
+    }
+
+    /// The batch is durable.
+    func committed(_ items: [SharedItem]) {
+        if isWholeDue { return }
+        unsent += items
+        if unsent.count > Self.unsentMax { drop() }
+    }
+
+    /// What was to be sent is lost.
+    func drop() {
+        gathering = []
+        unsent = []
+        isWholeDue = true
+    }
+
+    /// Removes and returns what is to be sent. `whole` is the durable form; `nil` while the form in
+    /// memory is ahead of the store.
+    func take(whole: () -> WholeForm?) -> [SharedItem] {
+        if isWholeDue {
+            guard let whole = whole() else {
+                wantsWhole = true
+                return []
+            }
+            (isWholeDue, wantsWhole) = (false, false)
+            return [.whole(whole)]
+        }
+        defer { unsent = [] }
+        return unsent
+    }
+}

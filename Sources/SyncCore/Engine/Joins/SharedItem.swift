@@ -1,0 +1,218 @@
+// What travels between the hosts of a shared form: changes of single transactions, and whole forms.
+//
+// Invariant: decoding accepts only what `write` makes, with every dot of a store in the context, so
+// a join of it keeps the invariants of `CausalForm`.
+
+/// An item of a message to other hosts.
+public enum SharedItem: Sendable {
+    /// One transaction.
+    case delta(FormDelta)
+    /// A form with everything that is known of it.
+    case whole(WholeForm)
+
+    /// The name of the form.
+    public var form: String {
+        switch self {
+        case .delta(let delta): delta.form
+        case .whole(let whole): whole.form
+        }
+    }
+
+    /// Which life of a form of that name it is: two forms that were made independently have two.
+    var life: UInt64 {
+        switch self {
+        case .delta(let delta): delta.life
+        case .whole(let whole): whole.life
+        }
+    }
+
+    /// The writes that it knows.
+    var context: CausalContext {
+        switch self {
+        case .delta(let delta): delta.context
+        case .whole(let whole): whole.context
+        }
+    }
+
+    /// The stores that it has.
+    var stores: [CausalForm.Key: FieldStore] {
+        let all =
+            switch self {
+            case .delta(let delta): delta.stores.map { ($0.id, $0.store) }
+            case .whole(let whole): whole.stores.map { ($0.id, $0.store) }
+            }
+        return all.reduce(into: [:]) { $0[CausalForm.Key($1.0, $1.1.kind)] = $1.1 }
+    }
+}
+
+/// The change of one transaction to a shared form.
+///
+/// Its context has the new dots and those that they replaced or removed. Each store that the
+/// transaction touched is there with only these dots, and is empty if it only lost some.
+public struct FormDelta: Sendable {
+    /// A store that a transaction touched.
+    struct Store: Sendable {
+        /// The id of the store: see `SharedState`.
+        let id: String
+        let store: FieldStore
+        /// Only repeats what was there, so nothing that is read has changed.
+        let isSilent: Bool
+    }
+
+    /// The name of the form.
+    public let form: String
+    let life: UInt64
+    /// Who made the transaction.
+    public let replica: ReplicaID
+    /// The counters of its new dots.
+    public let counters: ClosedRange<UInt64>
+    let stamp: HybridTimestamp
+    let context: CausalContext
+    /// Sorted by id and kind.
+    let stores: [Store]
+    /// Author, kind and undo steps; `nil` if it made no revision.
+    let record: RevisionRecord?
+    let message: String?
+}
+
+/// A shared form with everything that one host knows of it.
+public struct WholeForm: Sendable {
+    /// A store, with the last change of the control that shows it.
+    struct Store: Sendable {
+        let id: String
+        let store: FieldStore
+        let at: Int64
+        let by: Author?
+    }
+
+    /// The name of the form.
+    public let form: String
+    let life: UInt64
+    /// The writes that it knows.
+    public let context: CausalContext
+    /// Sorted by id and kind; none is empty.
+    let stores: [Store]
+}
+
+// MARK: - Bytes
+
+extension FormDelta: CausalityCodable {
+    /// Tags of members from here on may be skipped by those who do not know them.
+    private static let optionalTags: UInt8 = 128
+    private static let messageTag: UInt8 = 1
+
+    public func write(to writer: inout CausalityWriter) {
+        writer.string(form)
+        writer.unsigned(life)
+        replica.write(to: &writer)
+        writer.unsigned(counters.lowerBound)
+        writer.unsigned(counters.upperBound)
+        stamp.write(to: &writer)
+        context.write(to: &writer)
+        writer.list(stores)
+        writer.optional(record) { $0.blob($1.encoded()) }
+        writer.count(message == nil ? 0 : 1)
+        if let message {
+            writer.byte(Self.messageTag)
+            writer.string(message)
+        }
+    }
+
+    public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        form = try reader.string()
+        life = try reader.unsigned()
+        replica = try ReplicaID(from: &reader)
+        let start = reader.offset
+        let (first, last) = (try reader.unsigned(), try reader.unsigned())
+        guard first > 0, first <= last else {
+            throw .invalid(offset: start, what: "counters in ascending order, above 0")
+        }
+        counters = first...last
+        stamp = try HybridTimestamp(from: &reader)
+        let context = try CausalContext(from: &reader)
+        let stores = try reader.list(of: Store.self)
+        let keys = stores.map { CausalForm.Key($0.id, $0.store.kind) }
+        guard zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }),
+            stores.allSatisfy({ $0.store.dots.allSatisfy(context.contains) }),
+            context.contains(Dot(replica, first)), context.contains(Dot(replica, last))
+        else {
+            throw .invalid(
+                offset: start, what: "stores in ascending order, each dot in the context")
+        }
+        self.context = context
+        self.stores = stores
+        record = try reader.optional { reader throws(CausalityDecodeError) in
+            let start = reader.offset
+            return try reader.checked(
+                RevisionRecord(try reader.blob()), from: start, "the record of a revision")
+        }
+        var message: String?
+        for _ in 0..<(try reader.unsigned()) {
+            let start = reader.offset
+            let tag = try reader.byte()
+            if tag == Self.messageTag, message == nil {
+                message = try reader.string()
+            } else if tag >= Self.optionalTags {
+                _ = try reader.blob()
+            } else {
+                throw .invalid(offset: start, what: "a member that this version knows, once")
+            }
+        }
+        self.message = message
+    }
+}
+
+extension FormDelta.Store: CausalityCodable {
+    func write(to writer: inout CausalityWriter) {
+        writer.string(id)
+        writer.flag(isSilent)
+        store.write(to: &writer)
+    }
+
+    init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        id = try reader.string()
+        isSilent = try reader.flag()
+        store = try FieldStore(from: &reader)
+    }
+}
+
+extension WholeForm: CausalityCodable {
+    public func write(to writer: inout CausalityWriter) {
+        writer.string(form)
+        writer.unsigned(life)
+        context.write(to: &writer)
+        writer.list(stores)
+    }
+
+    public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        form = try reader.string()
+        life = try reader.unsigned()
+        context = try CausalContext(from: &reader)
+        let start = reader.offset
+        stores = try reader.list()
+        let fields = stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
+        guard CausalForm(context: context, sorted: fields) != nil else {
+            throw .invalid(
+                offset: start,
+                what: "stores in ascending order, none empty, each dot in the context")
+        }
+    }
+}
+
+extension WholeForm.Store: CausalityCodable {
+    func write(to writer: inout CausalityWriter) {
+        writer.string(id)
+        store.write(to: &writer)
+        writer.signed(at)
+        writer.optional(by) { $1.write(to: &$0) }
+    }
+
+    init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        id = try reader.string()
+        store = try FieldStore(from: &reader)
+        at = try reader.signed()
+        by = try reader.optional { reader throws(CausalityDecodeError) in
+            try Author(from: &reader)
+        }
+    }
+}

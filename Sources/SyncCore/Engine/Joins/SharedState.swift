@@ -1,0 +1,186 @@
+// What a shared form has beside the values that its controls show.
+
+/// The part of a shared form's state that no control shows.
+///
+/// Hosts agree on the stores of a form by *store ids*. A control's store keeps its id when the
+/// control gets another (`was`), because a store under another key is another store: a join would
+/// take the dots for removed. A new control's store has the control's id unless another has it.
+///
+/// Immutable, so that both states of a form share it.
+final class SharedState: Sendable {
+    /// Which life of a form of that name it is.
+    let life: UInt64
+    /// Stores that no control shows, sorted by key, none empty. `$definition` and `$options/ID` are
+    /// registers of what was applied. The others are the *attic*: what another host wrote to a
+    /// control that is not here, or not of that type any more. They wait for a definition that has
+    /// the control, and go with a definition by somebody who has seen them and does not have it.
+    let hidden: [CausalForm.Field]
+    /// The id of each control's store, by control index.
+    let storeIDs: [String]
+
+    init(life: UInt64, hidden: [CausalForm.Field], storeIDs: [String]) {
+        self.life = life
+        self.hidden = hidden
+        self.storeIDs = storeIDs
+    }
+
+    /// The same controls with other stores beside them.
+    func with(hidden: [CausalForm.Field]) -> SharedState {
+        SharedState(life: life, hidden: hidden, storeIDs: storeIDs)
+    }
+}
+
+/// The value of the register `$definition`.
+struct SharedDefinition {
+    static let key = CausalForm.Key("$definition", .register)
+    private static let optionsPrefix = "$options/"
+
+    let life: UInt64
+    /// The definition as it was applied, before run-time options.
+    let file: JSON
+    /// The store ids of controls that have another id.
+    let storeIDs: [String: String]
+
+    /// The definition of a form with these stores.
+    init(life: UInt64, file: JSON, controls: [Control], storeIDs: [String]) {
+        self.life = life
+        self.file = file
+        var others: [String: String] = [:]
+        for (control, id) in zip(controls, storeIDs) where control.id != id {
+            others[control.id] = id
+        }
+        self.storeIDs = others
+    }
+
+    /// The key of the run-time options of the control with that store.
+    static func optionsKey(_ storeID: String) -> CausalForm.Key {
+        CausalForm.Key(optionsPrefix + storeID, .register)
+    }
+
+    /// Whether a store is one of the definition's registers.
+    static func isRegister(_ key: CausalForm.Key) -> Bool { key.id.utf8.first == UInt8(ascii: "$") }
+
+    /// What the register in a list of stores says now; `nil` if it says nothing that can be read.
+    init?(in hidden: [CausalForm.Field]) {
+        guard let value = hidden.current(Self.key), let file = value["definition"],
+            let life = value["life"]?.stringValue.flatMap({ UInt64($0, radix: 16) })
+        else { return nil }
+        self.life = life
+        self.file = file
+        storeIDs = (value["stores"]?.objectValue?.members ?? []).reduce(into: [:]) {
+            $0[$1.name] = $1.value.stringValue
+        }
+    }
+
+    /// The value of the register.
+    var json: JSON {
+        var object = JSONObject([
+            ("life", .string(String(life, radix: 16))), ("definition", file),
+        ])
+        if !storeIDs.isEmpty {
+            let sorted = storeIDs.sorted { $0.key < $1.key }
+            object["stores"] = .object(JSONObject(sorted.map { ($0.key, .string($0.value)) }))
+        }
+        return .object(object)
+    }
+
+    /// The store ids of the controls of a definition.
+    func storeIDs(of definition: FormDefinition) -> [String] {
+        definition.controls.map { storeIDs[$0.id] ?? $0.id }
+    }
+
+    /// The run-time options in a list of stores, by control.
+    func options(in hidden: [CausalForm.Field], of definition: FormDefinition) -> [String: JSON] {
+        zip(definition.controls, storeIDs(of: definition)).reduce(into: [:]) { found, pair in
+            found[pair.0.id] = hidden.current(Self.optionsKey(pair.1))
+        }
+    }
+}
+
+extension [CausalForm.Field] {
+    /// The store with a key; empty if it is not in the list, which is sorted.
+    subscript(key: CausalForm.Key) -> FieldStore {
+        get {
+            let place = partitionIndex { !($0.key < key) }
+            guard place < count, self[place].key == key else { return FieldStore(key.kind) }
+            return self[place].store
+        }
+        set {
+            let place = partitionIndex { !($0.key < key) }
+            let isThere = place < count && self[place].key == key
+            let added = newValue.isEmpty ? [] : [CausalForm.Field(id: key.id, store: newValue)]
+            replaceSubrange(place..<(isThere ? place + 1 : place), with: added)
+        }
+    }
+
+    /// The present value of a register.
+    func current(_ key: CausalForm.Key) -> JSON? {
+        guard case .register(let register) = self[key] else { return nil }
+        return ConflictPolicy.latest.current(register.siblings)?.payload.value
+    }
+
+    /// Writes a value over what a register has now.
+    mutating func write(
+        _ value: JSON, _ key: CausalForm.Key, dot: Dot, stamp: HybridTimestamp, by author: Author
+    ) {
+        guard case .register(var register) = self[key] else { return }
+        register.write(
+            Written(value: value, author: author), dot: dot, stamp: stamp, seen: .present,
+            policy: .latest)
+        self[key] = .register(register)
+    }
+}
+
+// MARK: - The state of a form
+
+extension FormState {
+    /// The key of a control's store among hosts; `nil` if it stores nothing itself.
+    func storeKey(_ index: Int) -> CausalForm.Key? {
+        guard let shared, let kind = definition.controls[index].storeKind else { return nil }
+        return CausalForm.Key(shared.storeIDs[index], kind)
+    }
+
+    /// The controls by the keys of their stores.
+    var controlsByStore: [CausalForm.Key: Int] {
+        cells.indices.reduce(into: [:]) { places, index in
+            if let key = storeKey(index) { places[key] = index }
+        }
+    }
+
+    /// All stores that are not empty, by key.
+    var stores: [CausalForm.Key: FieldStore] {
+        var stores: [CausalForm.Key: FieldStore] = [:]
+        for index in cells.indices {
+            guard let key = storeKey(index), let store = cells[index].store, !store.isEmpty
+            else { continue }
+            stores[key] = store
+        }
+        for field in shared?.hidden ?? [] { stores[field.key] = field.store }
+        return stores
+    }
+}
+
+// MARK: - Rows
+
+extension CausalForm.Key {
+    /// The name of the row of a store that no control shows. No control can have it.
+    var rowName: String { "~\(kind.rawValue):\(id)" }
+
+    /// The key of such a row; `nil` for the row of a control.
+    init?(rowName: String) {
+        guard rowName.utf8.first == UInt8(ascii: "~") else { return nil }
+        let parts = rowName.dropFirst().split(
+            separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2,
+            let kind = UInt8(parts[0]).flatMap(FieldStore.Kind.init(rawValue:))
+        else { return nil }
+        self.init(String(parts[1]), kind)
+    }
+}
+
+extension LiveForm {
+    /// The row of a store that no control shows.
+    func row(hidden field: CausalForm.Field) -> FieldRow {
+        FieldRow(form: key, field: field.key.rowName, cell: CellRow(store: field.store))
+    }
+}
