@@ -56,6 +56,9 @@ package struct LinkItem: Hashable, Sendable {
         case beacon = 6
     }
 
+    /// The first byte of items, and of what is authenticated with them.
+    static let codecVersion: UInt8 = 1
+
     /// Kinds from here on may be skipped by a daemon that does not know them.
     static let skippable: UInt8 = 128
 
@@ -73,7 +76,7 @@ package struct LinkItem: Hashable, Sendable {
     /// The content of a message with these items.
     package static func encode(_ items: [LinkItem]) -> [UInt8] {
         var writer = CausalityWriter()
-        writer.byte(CausalityWriter.version)
+        writer.byte(LinkItem.codecVersion)
         for item in items {
             writer.byte(item.kind.rawValue)
             writer.blob(item.bytes)
@@ -87,7 +90,7 @@ package struct LinkItem: Hashable, Sendable {
         do throws(CausalityDecodeError) {
             var reader = CausalityReader(bytes)
             let version = try reader.byte()
-            guard version == CausalityWriter.version else {
+            guard version == LinkItem.codecVersion else {
                 throw .unsupportedVersion(version)
             }
             repeat {
@@ -168,7 +171,7 @@ package struct LinkMessage: Hashable, Sendable {
     /// What is authenticated with the body: the fleet and the host are in the subject.
     private static func associated(_ subject: LinkSubject, _ headers: LinkHeaders) -> [UInt8] {
         var writer = CausalityWriter()
-        writer.byte(CausalityWriter.version)
+        writer.byte(LinkItem.codecVersion)
         writer.string(subject.text)
         for header in headers.wire { writer.string(header.value) }
         return writer.bytes
