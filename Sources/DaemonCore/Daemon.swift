@@ -66,8 +66,8 @@ public enum Daemon {
         if configuration.group != nil, !ProcessLimits.seesLoginUIDs {
             log.write(
                 .warning,
-                "/proc hides the login uids of other users, so who proposes a change can approve it "
-                    + "with sudo; mount /proc without hidepid, and set ProtectProc=default")
+                "/proc hides the login uids of other users, so who proposes a change can approve "
+                    + "it with sudo; mount /proc without hidepid, and set ProtectProc=default")
         }
         do {
             try Loop.withLoop { loop in

@@ -46,8 +46,11 @@ struct MetricsTests {
         let leftOut: Set<String> = [
             "server", "protocol", "replica", "startedAt", "durability", "trouble", "pid", "limits",
         ]
+        // One past turn, for a person who looks for the cause of a delay.
+        let diagnostic = ["loop", "costliestTurn"]
         let told = Set(Metrics.all.flatMap(\.samples).map { $0.path.joined(separator: ".") })
         func check(_ json: JSON, _ path: [String]) {
+            if path == diagnostic { return }
             if let object = json.objectValue {
                 for (name, value) in object.members { check(value, path + [name]) }
             } else {

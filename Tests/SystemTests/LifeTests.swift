@@ -150,19 +150,21 @@ struct LifeTests {
     }
 
     @Test(
-        "a connection never has the number of one of an earlier run",
+        "a connection never has the number of one that edited in an earlier run",
         arguments: [SIGTERM, SIGKILL])
     func connectionNumbers(signal: Int32) throws {
         let folder = try TemporaryFolder()
         var last = 0
-        for _ in 0..<3 {
+        for run in 0..<3 {
             let daemon = try DaemonProcess(folder).ready()
-            for _ in 0..<2 {
+            for flavor in ["vanilla", "strawberry"] {
                 let client = try WireClient(daemon.socket)
                 let greeting = try client.call("hello", ["protocol": 1, "client": "test"])
                 let number = try #require((greeting["you"] as? Object)?["connection"] as? Int)
                 #expect(number > last)
                 last = number
+                if run == 0, flavor == "vanilla" { try client.apply() }
+                try client.set("flavor", flavor)
             }
             daemon.signal(signal)
             _ = try daemon.wait()

@@ -167,7 +167,8 @@ extension Engine {
         if let shared = state.shared {
             let limits = FormLimits(configuration.limits)
             if let file = try? FormDefinition.parse(
-                state.applied, limits: limits, reusing: state.definition, compile: workspace.compile)
+                state.applied, limits: limits, reusing: state.definition,
+                compile: workspace.compile)
             {
                 definition = self.definition(
                     of: file, over: state, shared, options: (control, .array(options)),

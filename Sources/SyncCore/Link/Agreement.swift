@@ -7,8 +7,8 @@
 // Two hosts with equal cursors, and with nothing of their own that the other cannot have read up to
 // there, must have equal digests. If not, there is an error in joins, or a host has lost something.
 //
-// Invariants: at most `hostsMax` hosts are kept, whatever arrives. A disagreement is reported once a
-// minute at most.
+// Invariants: at most `hostsMax` hosts are kept, whatever arrives. A disagreement is reported at
+// most once a minute.
 
 /// What is known of the other hosts of a fleet.
 package struct Agreement: Sendable {

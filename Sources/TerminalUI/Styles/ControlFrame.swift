@@ -198,7 +198,7 @@ public struct ControlFrame: Block {
         // Marks begin in one column if they fit there.
         let margin = Self.margin(in: rect.columns) - 2
         let fits = text.columns <= margin && space >= margin
-        // A note that is cut still has two columns before it, or it would read as part of the value.
+        // A note that is cut has two columns before it, or it would read as part of the value.
         let columns = fits ? margin : text.columns <= space ? text.columns : space - 1
         if columns >= 3 {
             text.truncated().render(

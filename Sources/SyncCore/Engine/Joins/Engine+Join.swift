@@ -287,7 +287,8 @@ extension Engine {
         log(
             .warning,
             "another store has written as \(replica), this one's replica: it was copied or put "
-                + "back to an earlier state, and takes another replica id", [.event(.storeRestored)])
+                + "back to an earlier state, and takes another replica id",
+            [.event(.storeRestored)])
         link.leavesReplica = true
         if !link.isCommitting { rebuildAsNewReplica() }
         return .notNow

@@ -59,7 +59,11 @@ import Testing
 
         func field(_ id: String, _ place: Int) throws -> FieldState {
             let state = try form(place)
-            return state.field(try #require(state.definition.index(of: id)))
+            let index = try #require(state.definition.index(of: id))
+            var field = state.field(index)
+            // A state that is not read from the wire has the author as text.
+            field.by = state.cells[index].by?.wire
+            return field
         }
 
         func agree() -> Bool {
