@@ -99,8 +99,8 @@ struct OpenedStore {
     }
 
     /// No connection of an earlier run that committed anything had a greater number, so a client
-    /// knows its own edits also after a restart. A run has at most 1,000,000,000 connections, and the numbers of
-    /// the first 9,000,000 runs are exact as doubles.
+    /// knows its own edits also after a restart. A run has at most 1,000,000,000 connections, and
+    /// the numbers of the first 9,000,000 runs are exact as doubles.
     var connectionsBefore: UInt64 { UInt64(clamping: opening.run) &* 1_000_000_000 }
 
     /// An engine with the contents of the store.
