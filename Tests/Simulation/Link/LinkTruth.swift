@@ -8,6 +8,7 @@ struct LinkTruth {
     private struct Part {
         let form: String
         let message: String
+        let index: Int
         let count: Int
     }
 
@@ -41,17 +42,18 @@ struct LinkTruth {
             contents[id] = context
             ever[form, default: CausalContext()].formUnion(context)
         }
-        return Part(form: form, message: id, count: headers.part.count)
+        return Part(
+            form: form, message: id, index: headers.part.index, count: headers.part.count)
     }
 
     /// What the complete messages among these contain, by form.
     func contents(of places: some Sequence<Int>) -> [String: CausalContext] {
         var found: [String: CausalContext] = [:]
-        var seen: [String: Int] = [:]
+        var seen: [String: Set<Int>] = [:]
         for place in places {
             guard let part = parts[place] else { continue }
-            seen[part.message, default: 0] += 1
-            guard seen[part.message] == part.count, let content = contents[part.message] else {
+            guard seen[part.message, default: []].insert(part.index).inserted,
+                seen[part.message]?.count == part.count, let content = contents[part.message] else {
                 continue
             }
             found[part.form, default: CausalContext()].formUnion(content)
