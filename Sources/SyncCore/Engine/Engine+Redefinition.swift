@@ -29,9 +29,10 @@ extension Engine {
             frame, record, of: form, before: change.isCreation ? nil : before, message)
         let empty = FormState(before.definition, applied: before.applied)
         let old = change.isCreation ? empty : before
-        if form.link != nil, let dot = form.working.context.newest(of: replica) {
-            gather(
-                form.working.sharedChange(since: old, dot, stamp), record, of: form, message)
+        if form.link != nil,
+            let shared = form.working.sharedChange(since: old, of: replica, stamp)
+        {
+            gather(shared, record, of: form, message)
         }
         return result
     }

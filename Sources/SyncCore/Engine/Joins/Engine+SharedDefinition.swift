@@ -6,13 +6,13 @@ extension Engine {
     /// Writes a definition or options that are applied here to the registers of a shared form.
     ///
     /// What the form has and the new definition lacks is removed, the attic included. So a write
-    /// that somebody makes elsewhere at the same time is not removed, and waits in the attic.
+    /// that somebody makes elsewhere at the same time is not removed, and waits in the attic. Each
+    /// store that is written gets a dot of its own: see `FormState.takeDot`.
     func share(
         _ shared: SharedState, _ state: FormState, over old: FormState, _ change: Redefinition,
         _ plan: FormMigration, by author: Author, _ stamp: HybridTimestamp
     ) {
-        guard let dot = state.context.nextDot(for: author.replica) else { return }
-        state.context.insert(dot)
+        guard let dot = state.takeDot(of: author.replica) else { return }
         if let options = change.options {
             guard let index = old.definition.index(of: options.field) else { return }
             var hidden = shared.hidden
@@ -52,9 +52,12 @@ extension Engine {
         state.shared = SharedState(life: shared.life, hidden: hidden, storeIDs: ids)
         // A secret is reset, because a join would bring a removed one back.
         let kept = state.controlsByStore
-        for (key, store) in old.stores where kept[key] == nil {
+        let gone = old.stores.filter { kept[$0.key] == nil }.sorted { $0.key < $1.key }
+        for (key, store) in gone {
             guard case .sealed(var register) = store else { continue }
-            if register.isSet { register.write(nil, dot: dot, stamp: stamp) }
+            if register.isSet, let dot = state.takeDot(of: author.replica) {
+                register.write(nil, dot: dot, stamp: stamp)
+            }
             hidden[key] = .sealed(register)
         }
         takeFromAttic(shared.hidden, into: state)
@@ -206,13 +209,5 @@ extension SharedState {
             ids[index] = free
         }
         return ids.compactMap(\.self)
-    }
-}
-
-extension CausalContext {
-    /// The newest write of a replica; `nil` if there is none.
-    func newest(of replica: ReplicaID) -> Dot? {
-        let counter = highestCounter(of: replica)
-        return counter == 0 ? nil : Dot(replica, counter)
     }
 }

@@ -89,7 +89,7 @@ extension Engine {
 
     /// Gives a form that was not shared before the register of its definition.
     func beginSharing(_ state: FormState, by author: Author, _ stamp: HybridTimestamp) {
-        guard let dot = state.context.nextDot(for: author.replica) else { return }
+        guard let dot = state.takeDot(of: author.replica) else { return }
         let ids = state.definition.controls.map(\.id)
         let life = environment.random()
         var hidden: [CausalForm.Field] = []
@@ -98,9 +98,10 @@ extension Engine {
                 life: life, file: state.applied, controls: state.definition.controls,
                 storeIDs: ids
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
-        state.context.insert(dot)
         for control in state.definition.controls {
-            guard let options = state.definition.runtimeOptions(of: control.id, over: state.applied)
+            guard
+                let options = state.definition.runtimeOptions(of: control.id, over: state.applied),
+                let dot = state.takeDot(of: author.replica)
             else { continue }
             hidden.write(
                 options, SharedDefinition.optionsKey(control.id), dot: dot, stamp: stamp,

@@ -72,9 +72,14 @@ extension Transaction {
 }
 
 extension FormState {
-    /// What a new definition changed in the stores of a shared form, with the new dot `dot`.
-    func sharedChange(since before: FormState, _ dot: Dot, _ stamp: HybridTimestamp) -> SharedChange
-    {
+    /// What a new definition changed in the stores of a shared form; `nil` if the replica had no
+    /// dot left for it.
+    func sharedChange(
+        since before: FormState, of replica: ReplicaID, _ stamp: HybridTimestamp
+    ) -> SharedChange? {
+        let known = before.context.highestCounter(of: replica)
+        let newest = context.highestCounter(of: replica)
+        guard newest > known else { return nil }
         let (old, new) = (before.stores, stores)
         let pairs = Set(old.keys).union(new.keys).sorted().map { key in
             SharedChange.Pair(
@@ -82,6 +87,7 @@ extension FormState {
                 after: new[key] ?? FieldStore(key.kind))
         }
         return SharedChange(
-            pairs, dots: CausalContext(dots: [dot]), of: dot.replica, stamp: stamp)
+            pairs, dots: CausalContext(dots: (known + 1...newest).map { Dot(replica, $0) }),
+            of: replica, stamp: stamp)
     }
 }

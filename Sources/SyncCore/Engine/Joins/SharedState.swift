@@ -134,6 +134,16 @@ extension [CausalForm.Field] {
 // MARK: - The state of a form
 
 extension FormState {
+    /// The dot of a write to one store; `nil` if the replica has none left.
+    ///
+    /// No two stores share a dot. A write that replaces it in one store has it in the context of
+    /// its delta, and so a host that hears of this write first takes the other for removed.
+    func takeDot(of replica: ReplicaID) -> Dot? {
+        guard let dot = context.nextDot(for: replica) else { return nil }
+        context.insert(dot)
+        return dot
+    }
+
     /// The key of a control's store among hosts; `nil` if it stores nothing itself.
     func storeKey(_ index: Int) -> CausalForm.Key? {
         guard let shared, let kind = definition.controls[index].storeKind else { return nil }

@@ -350,6 +350,28 @@ import Testing
         #expect(fleet.agree())
     }
 
+    @Test("a write of a removed secret leaves the definition that removed it, in any order")
+    func order() throws {
+        let key = #"{"id":"key","type":"secure"}"#
+        let fleet = try Fleet(key + "," + Self.note, hosts: 3)
+        fleet.set("key", .string("hush"), 0)
+        fleet.exchange()
+        fleet.apply(Self.note, 0)
+        fleet.hosts[1].pass(milliseconds: 1_000)
+        fleet.apply(key + "," + Self.note + "," + Self.target, 1)
+        let theirs = fleet.hosts[1].engine.takeShared()
+        fleet.hosts[0].join(theirs)
+        fleet.hosts[0].settle()
+        fleet.set("key", .string("other"), 0)
+        for item in [theirs, fleet.hosts[0].engine.takeShared().reversed()].joined() {
+            for place in 1..<3 {
+                fleet.hosts[place].join([item])
+                fleet.hosts[place].settle()
+            }
+        }
+        #expect(fleet.agree())
+    }
+
     @Test("undo is of one's own host, and anyone's takes back what came from another")
     func undo() throws {
         let fleet = try Fleet(Self.note)
