@@ -12,7 +12,8 @@ package struct StoryFailure: CustomStringConvertible {
         """
         story \(plan.seed), durability \(plan.durability), \(plan.steps.count) steps: \(what)
         \(story.suffix(60).map { "    " + $0 }.joined(separator: "\n"))
-        replay: make simulate CAUSALITY=0 ENGINE=0 FLEET=0 \(kind.replay) FIRST=\(plan.seed)
+        replay: make simulate CAUSALITY=0 ENGINE=0 FLEET=0 LINK=0 \(kind.replay(plan)) \
+        FIRST=\(plan.seed)
         """
     }
 }
@@ -25,10 +26,10 @@ package enum StoryKind: Sendable {
     case daemon(executables: String)
 
     /// The variables with which `make simulate` replays one story.
-    fileprivate var replay: String {
+    fileprivate func replay(_ plan: StoryPlan) -> String {
         switch self {
-        case .engine: "STORIES=100"
-        case .daemon: "STORIES=0 COMMANDS=40"
+        case .engine: "STORIES=\(plan.length) STORY=\(plan.length)"
+        case .daemon: "STORIES=0 COMMANDS=\(plan.length)"
         }
     }
 
@@ -43,27 +44,22 @@ package enum StoryKind: Sendable {
         }
     }
 
-    func plan(seed: UInt64) -> StoryPlan {
-        switch self {
-        case .engine: StoryPlan(seed: seed)
-        case .daemon: StoryPlan(seed: seed, hasCommands: true)
-        }
-    }
+    private var hasCommands: Bool { if case .daemon = self { true } else { false } }
 
-    /// How many steps each story has.
-    package var steps: Int { plan(seed: 0).steps.count }
+    /// How many steps a story usually has.
+    package var steps: Int { hasCommands ? 40 : 100 }
 
-    /// Runs the story of `seed`. Returns the number of its steps, how often each method and command
-    /// came, and the failure, shrunk, or `nil`.
+    /// Runs the story of `seed`, with `steps` steps if given. Returns the number of its steps, how
+    /// often each method and command came, and the failure, shrunk, or `nil`.
     package func search(
-        seed: UInt64
+        seed: UInt64, steps: Int? = nil
     ) -> (steps: Int, census: [String: Int], failure: StoryFailure?) {
-        let plan = plan(seed: seed)
+        let plan = StoryPlan(seed: seed, length: steps ?? self.steps, hasCommands: hasCommands)
         let (census, found) = tell(plan)
         guard let found else { return (plan.steps.count, census, nil) }
         var fewest = plan
         // A run with a daemon takes seconds.
-        let runsMax = if case .engine = self { 400 } else { 60 }
+        let runsMax = hasCommands ? 60 : 400
         fewest.steps = shrunken(plan.steps, runsMax: runsMax) { steps in
             var trial = plan
             trial.steps = steps

@@ -35,11 +35,15 @@ struct StoryPlan {
     var bounds = StoryModel.Bounds()
     var changeLogBytesMax: Int
     var durability: StoryDurability
+    /// The number of steps before any is left out.
+    let length: Int
     var steps: [StoryStep]
 
-    /// The plan of `seed`: for an engine in this process, or for a daemon with its commands.
-    init(seed: UInt64, hasCommands: Bool = false) {
+    /// The plan of `seed`: for an engine in this process, or for a daemon with its commands. A
+    /// longer one begins with the same steps.
+    init(seed: UInt64, length: Int, hasCommands: Bool) {
         self.seed = seed
+        self.length = length
         var random = SplitMix64(seed: seed)
         changeLogBytesMax = [1, 1500, 6000, 4 << 20].randomElement(using: &random) ?? 1
         bounds.mayFallBehind = changeLogBytesMax < 1 << 20
@@ -53,8 +57,7 @@ struct StoryPlan {
             bounds = StoryModel.Bounds()
             changeLogBytesMax = 4 << 20
         }
-        let count = hasCommands ? 40 : 100
-        steps = (0..<count).map { _ in StoryStep(&random, hasCommands: hasCommands) }
+        steps = (0..<length).map { _ in StoryStep(&random, hasCommands: hasCommands) }
     }
 }
 

@@ -5,7 +5,7 @@
 //     simulate engine FIRST COUNT
 //     simulate fleet FIRST COUNT
 //     simulate link FIRST COUNT
-//     simulate stories FIRST COUNT
+//     simulate stories FIRST COUNT [STEPS]
 //     simulate commands FIRST COUNT
 //     simulate faults FIRST COUNT
 //
@@ -22,13 +22,19 @@ struct Simulate {
 
     static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let first = UInt64(arguments[2]),
+        guard arguments.count >= 4, let first = UInt64(arguments[2]),
             let count = UInt64(arguments[3]), !first.addingReportingOverflow(count).overflow
         else { usage() }
         if arguments[1] == "faults" { findFaults(in: first..<first + count) }
         guard let search = Search(rawValue: arguments[1]) else { usage() }
+        var length: Int?
+        if arguments.count > 4 {
+            guard search == .stories, arguments.count == 5, let steps = Int(arguments[4]), steps > 0
+            else { usage() }
+            length = steps
+        }
         let start = ContinuousClock.now
-        let (steps, failure) = await run(search, first..<first + count)
+        let (steps, failure) = await run(search, first..<first + count, length)
         let took = start.duration(to: .now)
         if let failure { print(failure) }
         print(
@@ -39,7 +45,8 @@ struct Simulate {
     }
 
     private static func usage() -> Never {
-        print("usage: simulate causality|engine|fleet|link|stories|commands|faults FIRST COUNT")
+        print("usage: simulate causality|engine|fleet|link|commands|faults FIRST COUNT")
+        print("       simulate stories FIRST COUNT [STEPS]")
         exit(64)
     }
 
@@ -61,7 +68,7 @@ struct Simulate {
 
     /// Runs all seeds, a few batches at a time, and stops at the first failure.
     private static func run(
-        _ search: Search, _ seeds: Range<UInt64>
+        _ search: Search, _ seeds: Range<UInt64>, _ length: Int?
     ) async -> (steps: Int, failure: String?) {
         await withTaskGroup(of: Outcome.self) { group in
             var next = seeds.lowerBound
@@ -70,7 +77,7 @@ struct Simulate {
                 guard next < seeds.upperBound, result.failure == nil else { return }
                 let piece = next..<min(seeds.upperBound, next + search.pieceSize)
                 next = piece.upperBound
-                group.addTask { search.run(piece) }
+                group.addTask { search.run(piece, length) }
             }
             for _ in 0..<workers { start() }
             while let outcome = await group.next() {
@@ -122,7 +129,8 @@ private enum Search: String, Sendable {
         return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
     }
 
-    func run(_ seeds: Range<UInt64>) -> Outcome {
+    /// - Parameter length: The number of steps of a story, if not the usual one.
+    func run(_ seeds: Range<UInt64>, _ length: Int?) -> Outcome {
         var outcome = Outcome()
         for seed in seeds {
             switch self {
@@ -142,7 +150,7 @@ private enum Search: String, Sendable {
                 outcome.steps += LinkWorld.steps
                 outcome.failure = LinkWorld.failure(of: seed)
             case .stories:
-                let (steps, _, failure) = StoryKind.engine.search(seed: seed)
+                let (steps, _, failure) = StoryKind.engine.search(seed: seed, steps: length)
                 outcome.steps += steps
                 outcome.failure = failure?.description
             case .commands:
