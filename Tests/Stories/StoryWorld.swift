@@ -185,6 +185,9 @@ final class StoryWorld {
         for (connection, got) in responses where asked[connection] == nil {
             throw StoryDifference("\(connection) asked nothing and was answered \(got)")
         }
+        model.redactionsUnderWay = asked.sorted { $0.key < $1.key }.flatMap { connection, asked in
+            asked.map(\.request).filter { $0.method == "history.redact" }.map { (connection, $0) }
+        }
         let before = model
         try settle(asked, responses, listed)
         do { try hear(notices) } catch let difference as StoryDifference {

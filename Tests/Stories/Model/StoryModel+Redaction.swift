@@ -5,6 +5,23 @@ import SyncCore
 extension StoryModel {
     /// Overwrites the message of a revision, and makes a revision that says so.
     mutating func redact(_ request: StoryRequest, _ peer: StoryPeer) throws -> Outcome {
+        let (place, past) = try redacted(by: request, peer)
+        let name = forms[place].name
+        forms[place].redact(past, by: peer.author, message: request["message"])
+        publish(place)
+        return Outcome(
+            answer: .result(
+                .object(
+                    JSONObject([
+                        ("form", .string(name)),
+                        ("revision", .integer(forms[place].revision)),
+                    ]))))
+    }
+
+    /// The revision whose message a request overwrites.
+    private func redacted(
+        by request: StoryRequest, _ peer: StoryPeer
+    ) throws -> (place: Int, past: Int) {
         let place = try readable(request, peer.user)
         try require("admin", place, peer.user)
         let form = forms[place]
@@ -12,27 +29,48 @@ extension StoryModel {
             let past = form.revisions.firstIndex(where: { $0.number == Int(number) }),
             form.revisions[past].entry["message"] != nil
         else { throw StoryRefusal("notFound", form: form.name) }
-        forms[place].redact(past, by: peer.author, message: request["message"])
-        publish(place)
-        return Outcome(
-            answer: .result(
-                .object(
-                    JSONObject([
-                        ("form", .string(form.name)),
-                        ("revision", .integer(forms[place].revision)),
-                    ]))))
+        return (place, past)
+    }
+
+    /// What a read may be answered that was begun before redactions of other connections and ended
+    /// after them: all as it was, without the messages.
+    func readingsDuringRedactions(
+        _ request: StoryRequest, by connection: Int
+    ) -> [Possibility] {
+        guard request.method == "state.history" || request.method == "state.explain" else {
+            return []
+        }
+        let others = redactionsUnderWay.filter { $0.connection != connection }
+        let sets = others.count > 1 ? others.map { [$0] } + [others] : [others]
+        return sets.compactMap { redactions in
+            var known = self
+            var isChanged = false
+            for (connection, request) in redactions {
+                guard let peer = peers[connection],
+                    let (place, past) = try? known.redacted(by: request, peer)
+                else { continue }
+                known.forms[place].overwriteMessage(ofRevisionAt: past)
+                isChanged = true
+            }
+            guard isChanged else { return nil }
+            return (self, known.perform(request, by: connection))
+        }
     }
 }
 
 extension StoryForm {
-    fileprivate mutating func redact(_ past: Int, by author: StoryAuthor, message: JSON?) {
+    fileprivate mutating func overwriteMessage(ofRevisionAt past: Int) {
         let redacted: JSON = "redacted"
         revisions[past].entry = revisions[past].entry.with(redacted, of: ["message"])
         revisions[past].notice = revisions[past].notice.with(redacted, of: ["params", "message"])
+    }
+
+    fileprivate mutating func redact(_ past: Int, by author: StoryAuthor, message: JSON?) {
+        overwriteMessage(ofRevisionAt: past)
         if let id = revisions[past].entry["proposal"]?.integerValue,
             let proposal = proposals.firstIndex(where: { $0.id == Int(id) })
         {
-            proposals[proposal].message = redacted
+            proposals[proposal].message = "redacted"
         }
         let number = JSON.integer(revisions[past].number)
         revision += 1

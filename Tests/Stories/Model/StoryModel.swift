@@ -91,6 +91,8 @@ struct StoryModel {
     }
 
     var bounds = Bounds()
+    /// The redactions among the requests that are sent together.
+    var redactionsUnderWay: [(connection: Int, request: StoryRequest)] = []
     /// Whether there are commands, whose connections have unknown numbers. Then only the names of
     /// users are compared.
     var isAnonymous = false

@@ -93,6 +93,7 @@ extension StoryModel {
             return choices(of: plain, by: connection) + choices(of: request, by: connection)
         }
         return choices(of: request, by: connection)
+            + readingsDuringRedactions(request, by: connection)
     }
 
     /// Below `commit`, a revision that is no longer in memory may not be in the store yet. The

@@ -5,7 +5,7 @@ import Testing
 /// `history.redact`: a message that should not have been written.
 @Suite struct RedactionTests {
     private static let note = #"""
-        {"form":"note","fields":[{"id":"text","type":"text"},{"id":"go","type":"button","runs":"queue"}]}
+        {"form":"note","fields":[{"id":"text","type":"text"},{"id":"go","type":"button","runs":"queue"},{"id":"plain","type":"button"}]}
         """#
 
     private static let begin = #"""
@@ -51,6 +51,34 @@ import Testing
             entry.fields.first { $0.name == .event }?.value
         }
         #expect(events == ["applied", "redacted", "redacted"])
+    }
+
+    @Test(
+        "a page of history that is being collected loses the message too",
+        arguments: [Durability.commit, .interval, .memory])
+    func collectedPage(durability: Durability) throws {
+        let host = try EngineHost(durability: durability)
+        // The first read of the store finds the message, and the page takes several more.
+        let press = #"""
+            root> state.set {"form":"note","changes":[{"field":"plain","press":true}]}
+            root< {"result":"*"}
+
+            """#
+        try play(
+            Self.begin + String(repeating: press, count: 1_000) + #"""
+                root> state.set {"form":"note","changes":[{"field":"text","value":"a"}],"message":"hunter2"}
+                root< {"result":{"revision":1002}}
+                pass 20000
+                hold-fetches
+                alice> state.history {"form":"note","field":"text"}
+                fetch
+                root> history.redact {"form":"note","revision":1002}
+                fetch
+                root< {"result":{"form":"note","revision":1003}}
+
+                """# + String(repeating: "fetch\npass 500\n", count: 20) + #"""
+                alice< {"result":{"entries":[{"revision":1002,"message":"redacted"},{"revision":1}]}}
+                """#, host: host)
     }
 
     @Test("only an admin redacts, and only a message that is there")

@@ -40,4 +40,12 @@ struct HistorySearch {
 
     /// A page is one frame, so it ends before it grows too large.
     var isFull: Bool { entries.count > limit || bytes > Self.bytesMax }
+
+    /// Overwrites the message of a revision; returns whether the page has the revision already.
+    mutating func redact(_ revision: UInt64) -> Bool {
+        let number = Revision(clamping: revision)
+        guard let place = entries.firstIndex(where: { $0.revision == number }) else { return false }
+        entries[place].message = Engine.redacted
+        return true
+    }
 }

@@ -51,7 +51,7 @@ struct StoreLink {
     /// The batch that new edits are added to.
     var gathering = OpenBatch(number: 1)
     var keys: KeyIndex
-    /// Below `commit`: notifications that are being overwritten.
+    /// Notifications that are being overwritten.
     private(set) var redactions = Redactions()
     /// When a batch was last sent to the store (monotonic nanoseconds).
     private(set) var sentAt: UInt64 = 0
@@ -117,7 +117,9 @@ struct StoreLink {
     }
 
     /// A batch is durable.
-    mutating func committed(_ number: UInt64) { redactions.committed(number) }
+    mutating func committed(_ number: UInt64) {
+        for place in redactions.committed(number) { redactGathered(place) }
+    }
 
     /// The store could not be written. Returns whether the log does not have this reason yet: it is
     /// logged once, not at each attempt, because the log may be on the same full disk.
@@ -199,7 +201,20 @@ struct StoreLink {
         _ revision: UInt64, of form: FormKey, _ frame: [UInt8], isVisible: Bool
     ) {
         gathering.chores.append(.redactRevision(form: form, revision: revision, frame: frame))
-        if isVisible { redactions.add(revision, of: form, frame, batch: gathering.number) }
+        let place = Redactions.Place(form: form, revision: revision)
+        redactions.add(place, frame, isVisible: isVisible, batch: gathering.number)
+        if isVisible { redactGathered(place) }
+    }
+
+    /// A redaction can be seen: pages of history that are still being collected may have the
+    /// earlier text.
+    private mutating func redactGathered(_ place: Redactions.Place) {
+        for (id, fetch) in fetches {
+            guard case .history(let call, var search) = fetch, search.form.key == place.form,
+                search.redact(place.revision)
+            else { continue }
+            fetches[id] = .history(call, search)
+        }
     }
 
     /// Adds a response to the batch with this number, if it is not committed yet.
