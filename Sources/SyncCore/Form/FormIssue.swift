@@ -208,6 +208,8 @@ public struct FormLimits: Hashable, Sendable {
     public var conditionPartsMax = 10_000
     /// Levels of conditions inside conditions.
     public var conditionDepthMax = 16
+    /// Whether the rules hold that an earlier version did not have.
+    var hasNewRules = true
 
     /// The default limits.
     public init() {}
@@ -219,6 +221,7 @@ public struct FormLimits: Hashable, Sendable {
         limits.optionsMax = 50_000
         limits.edgesMax = 100_000
         limits.conditionPartsMax = .max
+        limits.hasNewRules = false
         return limits
     }()
 
@@ -227,6 +230,7 @@ public struct FormLimits: Hashable, Sendable {
     public static let accepted = {
         var limits = FormLimits()
         limits.frameBytesMax = .max
+        limits.hasNewRules = false
         limits.fieldsMax = .max
         limits.optionsMax = .max
         limits.principalsMax = .max

@@ -231,6 +231,7 @@ extension FormParser {
         access.press = accessRule(members, .press)
         access.reveal = accessRule(members, .reveal)
         access.handle = accessRule(members, .handle)
+        if members["handle"] != nil { requireRuns(for: members.place(of: "handle"), field) }
         return access
     }
 

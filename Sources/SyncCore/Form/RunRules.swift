@@ -71,6 +71,16 @@ extension FormParser {
         return mode == nil ? nil : rules
     }
 
+    /// Nobody handles the presses of a control without `runs`.
+    mutating func requireRuns(for place: Place, _ field: Members) {
+        if field["runs"] != nil || !limits.hasNewRules { return }
+        issue(
+            place, "access.handle says who handles the presses of a button with runs",
+            expected: field["binds"] == nil
+                ? "runs: one, queue or latest beside it, or no handle"
+                : "handle at the button that it binds")
+    }
+
     static let daySeconds = 86_400
 
     /// A duration in milliseconds, as text such as `10s`.
