@@ -190,11 +190,10 @@ public struct ControlFrame: Block {
         let edge = rect.columns < Self.wideMin ? 1 : 0
         let space =
             canvas.blankTail(ofLine: rect.y, in: rect.inset(left: gutter - 1)) - 1 - edge
-        var texts = notes(space) + state.notes
-        if let ghost = state.ghost { texts.append(draft(ghost, space)) }
-        texts += special(space - texts.reduce(0) { $0 + $1.columns + 2 })
-        guard var text = texts.first else { return }
-        for next in texts.dropFirst() { text = text + StyledText("  ") + next }
+        var notes = notes(space) + state.notes.map { RowNote($0) }
+        if let ghost = state.ghost { notes.append(RowNote(draft(ghost, space))) }
+        notes += special()
+        guard let text = RowNote.fitted(notes, to: space) else { return }
         // Marks begin in one column if they fit there.
         let margin = Self.margin(in: rect.columns) - 2
         let fits = text.columns <= margin && space >= margin
@@ -214,41 +213,46 @@ public struct ControlFrame: Block {
 
     /// The notes: the newest author, errors, and a change that waits. A reason without a readable
     /// text becomes a word.
-    private func notes(_ space: Int) -> [StyledText] {
+    private func notes(_ space: Int) -> [RowNote] {
         let roles = environment.roles
         let glyphs = environment.glyphs
-        var texts: [StyledText] = []
+        var notes: [RowNote] = []
+        func add(_ text: StyledText, shorter: [RowNote.Wording] = []) {
+            notes.append(RowNote(text, shorter: shorter))
+        }
         if let flash = state.flash {
-            texts.append(
+            add(
                 StyledText(
                     "\(glyphs.flash) \(flash.name)", roles.peer(flash.number).adding(.reverse)))
         }
-        if let recent = state.recent { texts.append(StyledText(recent, roles.dim)) }
-        if let lease = state.lease {
-            texts.append(StyledText(lease, state.isEnding ? roles.warning : roles.dim))
+        if let recent = state.recent {
+            add(StyledText(recent, roles.dim), shorter: [.init(StyledText(""), .author)])
         }
-        if let proposed = state.proposed { texts.append(proposal(proposed, space)) }
+        if let lease = state.lease {
+            add(StyledText(lease, state.isEnding ? roles.warning : roles.dim))
+        }
+        if let proposed = state.proposed { notes.append(proposal(proposed)) }
         switch state.validity {
         case .valid: break
-        case .missing: texts.append(StyledText("\(glyphs.cross) required", roles.error))
+        case .missing: add(StyledText("\(glyphs.cross) required", roles.error))
         case .invalid(let why):
             let isLong = DisplayWidth.columns(of: why) > space - 2 && space < 24
-            texts.append(StyledText("\(glyphs.cross) \(isLong ? "invalid" : why)", roles.error))
+            add(StyledText("\(glyphs.cross) \(isLong ? "invalid" : why)", roles.error))
         }
         if let held = state.held {
             let who = held.by.map { $0.name } ?? "another terminal"
-            texts.append(
+            add(
                 StyledText("\(glyphs.held) ", roles.warning)
                     .appending(who, held.by.map { roles.peer($0.number) } ?? roles.text)
                     .appending(" set ", roles.dim)
                     .appending(firstLine(held.text), roles.text.adding(.bold)))
         }
-        return texts
+        return notes
     }
 
     /// A change that waits for approval: `⇢ 50 %  alice: "INC-231"`, without the message or its
     /// author if there is not enough space.
-    private func proposal(_ proposed: ProposedValue, _ space: Int) -> StyledText {
+    private func proposal(_ proposed: ProposedValue) -> RowNote {
         let roles = environment.roles
         let more = proposed.more > 0 ? " +\(proposed.more)" : ""
         let value = StyledText("\(environment.glyphs.proposed) ", roles.warning)
@@ -257,26 +261,34 @@ public struct ControlFrame: Block {
         let named = value.appending("  ", roles.dim)
             .appending(
                 proposed.by?.name ?? "you", proposed.by.map { roles.peer($0.number) } ?? roles.dim)
-        let whole = proposed.message.map { named.appending(": \"\($0)\"", roles.dim) } ?? named
-        return [whole, named].first { $0.columns <= space } ?? value
+        guard let message = proposed.message else {
+            return RowNote(named, shorter: [.init(value, .proposer)])
+        }
+        return RowNote(
+            named.appending(": \"\(message)\"", roles.dim),
+            shorter: [.init(named, .message), .init(value, .proposer)])
     }
 
     /// Why it cannot be edited, and whose focus is here: by name if there is space for all names.
-    private func special(_ space: Int) -> [StyledText] {
+    private func special() -> [RowNote] {
         let roles = environment.roles
         let dot = environment.glyphs.dot
-        var texts: [StyledText] = []
+        var notes: [RowNote] = []
         switch state.availability {
         case .editable: break
-        case .readOnly: texts.append(StyledText("read-only", roles.dim))
-        case .disabled: texts.append(StyledText(state.reason ?? "disabled", roles.dim))
-        case .locked: texts.append(StyledText("locked", roles.dim))
+        case .readOnly: notes.append(RowNote(StyledText("read-only", roles.dim)))
+        case .disabled: notes.append(RowNote(StyledText(state.reason ?? "disabled", roles.dim)))
+        case .locked: notes.append(RowNote(StyledText("locked", roles.dim)))
         }
+        guard let first = state.peers.first else { return notes }
         let names = state.peers.map { StyledText("\(dot) \($0.name)", roles.peer($0.number)) }
-        let columns = (texts + names).reduce(-2) { $0 + $1.columns + 2 }
-        if let first = state.peers.first, names.count > 1, columns > space {
-            return texts + [StyledText("\(dot) \(names.count) here", roles.peer(first.number))]
-        }
-        return texts + names
+        let color = roles.peer(first.number)
+        notes.append(
+            RowNote(
+                RowNote.line(names),
+                shorter: (names.count > 1
+                    ? [.init(StyledText("\(dot) \(names.count) here", color), .peers)] : [])
+                    + [.init(StyledText(dot, color), .peers)]))
+        return notes
     }
 }

@@ -61,6 +61,29 @@ struct LiveProposalTests {
         return .result(try JSON(parsing: String(decoding: writer.take(), as: UTF8.self)))
     }
 
+    @Test("a narrow row does without the message, the focus, who set it and who proposed it, in turn")
+    func narrow() throws {
+        let wordings = [
+            #"bob, 2 s  ⇢ 50  bob: "INC-231"  ● bob"#, "bob, 2 s  ⇢ 50  bob  ● bob",
+            "bob, 2 s  ⇢ 50  bob  ●", "⇢ 50  bob  ●", "⇢ 50  ●",
+        ]
+        var seen: Set<String> = []
+        let form = Self.form.replacing("label: Traffic", with: "label: Traffic to canary")
+        for columns in 60...130 {
+            var bench = try LiveBench(form, columns: columns)
+            bench.changed("traffic", 20)
+            bench.feed(.client(.proposal(Self.proposal())))
+            bench.bobIs(at: "traffic")
+            bench.pass(milliseconds: 3_000)
+            let screen = bench.screen()
+            let row = screen.split(separator: "\n").first { $0.contains("Traffic") } ?? ""
+            let wording = wordings.first { row.hasSuffix(" " + $0) }
+            #expect(wording != nil, "\(columns): \(row)")
+            if let wording { seen.insert(wording) }
+        }
+        #expect(seen.count == wordings.count, "\(seen)")
+    }
+
     @Test("a guarded edit asks why, and becomes a proposal; what nobody guards is set at once")
     func proposes() throws {
         var bench = try Self.bench()

@@ -1,0 +1,59 @@
+/// A note at the right end of a control's row, with shorter wordings for narrow rows.
+struct RowNote {
+    /// What a row does without, the first one first.
+    enum Spared: Int {
+        /// Why a change is proposed.
+        case message
+        /// Whose focus is here.
+        case peers
+        /// Who changed the value last.
+        case author
+        /// Who proposed the change that waits.
+        case proposer
+    }
+
+    /// A shorter wording, and what it spares.
+    struct Wording {
+        let text: StyledText
+        let spared: Spared
+
+        init(_ text: StyledText, _ spared: Spared) {
+            self.text = text
+            self.spared = spared
+        }
+    }
+
+    private var text: StyledText
+    /// The longest first.
+    private var shorter: [Wording]
+
+    init(_ text: StyledText, shorter: [Wording] = []) {
+        self.text = text
+        self.shorter = shorter
+    }
+
+    /// The notes as one line of at most `space` columns, if they have wordings that fit; `nil`
+    /// without notes.
+    static func fitted(_ notes: [RowNote], to space: Int) -> StyledText? {
+        var notes = notes
+        var whole = line(notes.map(\.text))
+        while whole.columns > space {
+            let next = notes.indices.filter { !notes[$0].shorter.isEmpty }
+                .min { notes[$0].nextSpared < notes[$1].nextSpared }
+            guard let next else { break }
+            notes[next].text = notes[next].shorter.removeFirst().text
+            whole = line(notes.map(\.text))
+        }
+        return whole.columns > 0 ? whole : nil
+    }
+
+    private var nextSpared: Int { shorter.first?.spared.rawValue ?? .max }
+
+    /// Texts beside one another; empty ones are left out.
+    static func line(_ texts: [StyledText]) -> StyledText {
+        let texts = texts.filter { $0.columns > 0 }
+        guard var text = texts.first else { return StyledText("") }
+        for next in texts.dropFirst() { text = text + StyledText("  ") + next }
+        return text
+    }
+}
