@@ -23,7 +23,10 @@ extension LineForm {
             model.nextMessage = argument.isEmpty ? nil : argument
             say(argument.isEmpty ? "No message." : "The next change says: \(argument)")
             repeatQuestion()
-        case "why": model.perform(.explain, &commands)
+        case "why":
+            guard let field = named(argument) else { return }
+            model.openExplanation(of: field, &commands)
+            if !model.isOnline { sayOutcome() }
         case "proposals", "p":
             sayProposals()
             repeatQuestion()
@@ -31,9 +34,8 @@ extension LineForm {
             if let vote = words.first.flatMap({ LiveModel.Vote(rawValue: String($0)) }) {
                 askForVote(vote, argument)
             }
-        case "reset": if let field = model.focusedField { model.send(field, .reset, &commands) }
-        case "clear":
-            if let field = model.focusedField { apply(.edit(.value("")), field, &commands) }
+        case "reset": if let field = named(argument) { model.send(field, .reset, &commands) }
+        case "clear": if let field = named(argument) { apply(.edit(.value("")), field, &commands) }
         case "take":
             guard let index = model.focusedIndex else { return }
             let isOver = model.conflict(index).isEmpty
@@ -58,7 +60,8 @@ extension LineForm {
             say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
             say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
             say(":take N of a conflict, :why it has its value, :message TEXT for the next change,")
-            say(":proposals that wait for approval.")
+            say(":proposals that wait for approval. :why, :reset and :clear take the name or the")
+            say("number of another control.")
             say("A text that begins with a colon is typed with two.")
             repeatQuestion()
         case let word?:
@@ -67,6 +70,23 @@ extension LineForm {
             }
             ask(.control(definition.controls[number - 1].id))
         }
+    }
+
+    /// The control that a command is about: by its title, its id or its number in the list; without
+    /// any, the one that is asked.
+    private mutating func named(_ text: String) -> String? {
+        if text.isEmpty { return model.focusedField }
+        let number = Int(text).map { $0 - 1 }
+        let found = definition.controls.indices.first { index in
+            let control = definition.controls[index]
+            return index == number || control.id == text
+                || control.title.lowercased() == text.lowercased()
+        }
+        guard let found else {
+            say("No: this form has no \(text); :list says the names and numbers.")
+            return nil
+        }
+        return definition.controls[found].id
     }
 
     /// Leaves the form. Waits for the last answers and reports edits that could not be sent.

@@ -13,7 +13,10 @@ struct FieldExplanation: Equatable {
 
 extension LiveModel {
     mutating func openExplanation(_ commands: inout [LiveCommand]) {
-        guard mode == .form, let field = focusedField else { return }
+        if mode == .form, let field = focusedField { openExplanation(of: field, &commands) }
+    }
+
+    mutating func openExplanation(of field: String, _ commands: inout [LiveCommand]) {
         page = .explanation(FieldExplanation(field: field))
         askForExplanation(of: field, &commands)
         if !isOnline { say("the daemon is asked when it is back") }
