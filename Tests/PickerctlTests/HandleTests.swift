@@ -101,6 +101,24 @@ struct HandleTests {
         #expect(outcome.err.contains(": over"), "\(outcome.err)")
     }
 
+    @Test("while the handler is away, press --wait says so, and that it is back")
+    func away() throws {
+        var handler: WireClient? = try WireClient(bench.socket)
+        try handler?.call("button.handle", ["form": "deploy", "fields": ["start"]])
+        let press = try bench.shell("exec pickerctl press start --wait 2>&1")
+        let assigned = try #require(try handler?.notification("button.assigned"))
+        let (number, ticket) = (assigned["press"] ?? "", assigned["ticket"] ?? "")
+        handler = nil
+        #expect(press.read(until: "away\n").hasSuffix("start: its handler is away\n"))
+        let again = try WireClient(bench.socket)
+        try again.call(
+            "button.handle", ["form": "deploy", "fields": [String](), "tickets": [ticket]])
+        #expect(press.read(until: "back\n").hasSuffix("start: its handler is back\n"))
+        try again.call(
+            "button.finish", ["press": number, "ticket": ticket, "outcome": "done"])
+        #expect(press.outcome().status == 0)
+    }
+
     @Test("a line of output is progress or a text")
     func lines() {
         #expect(ProgressLine("42% copying").fraction?.description == "0.42")

@@ -124,17 +124,21 @@ public struct ButtonProgressed: Hashable, Sendable {
     /// From 0 to 1; `nil` if the handler does not know.
     public var fraction: DecimalNumber?
     public var text: String?
+    /// The handler's connection has ended, and nobody knows whether it still works. It comes back,
+    /// or the daemon judges the run.
+    public var isAway: Bool
 
     /// The progress of a run.
     public init(
         form: String, field: String, press: String, fraction: DecimalNumber? = nil,
-        text: String? = nil
+        text: String? = nil, isAway: Bool = false
     ) {
         self.form = form
         self.field = field
         self.press = press
         self.fraction = fraction
         self.text = text
+        self.isAway = isAway
     }
 
     /// Writes the object.
@@ -145,6 +149,7 @@ public struct ButtonProgressed: Hashable, Sendable {
         writer.member("press", press)
         writer.member("fraction", fraction.map(JSON.number))
         writer.member("text", text)
+        if isAway { writer.member("away", true) }
         writer.endObject()
     }
 
@@ -158,6 +163,6 @@ public struct ButtonProgressed: Hashable, Sendable {
         self.init(
             form: try reader.string("form"), field: try reader.string("field"),
             press: try reader.string("press"), fraction: fraction,
-            text: reader["text"]?.stringValue)
+            text: reader["text"]?.stringValue, isAway: reader["away"]?.boolValue ?? false)
     }
 }

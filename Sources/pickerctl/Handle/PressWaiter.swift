@@ -48,7 +48,7 @@ struct PressWaiter {
     private mutating func hasEnded(_ event: ClientEvent) throws(Failure) -> Bool {
         switch event {
         case .progress(let progress):
-            if progress.press == press { bar.update(progress.fraction, progress.text) }
+            if progress.press == press { bar.update(progress) }
         case .changed(let change):
             guard change.form == form else { break }
             let runs = change.changes.last { $0.field == field.id }?.state.runs
@@ -58,7 +58,7 @@ struct PressWaiter {
         case .formChanged(let change) where change.form == form:
             if case .deleted = change.content { throw .formDeleted(form) }
             return try ask()
-        case .disconnected: bar.say("the daemon is away")
+        case .disconnected: bar.stop("the daemon is away")
         case .subscriptionRefused(_, let error): throw Failure(error)
         default: break
         }

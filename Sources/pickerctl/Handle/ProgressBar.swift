@@ -13,6 +13,8 @@ struct ProgressBar {
     private var startedAt: UInt64?
     private var fraction: Double?
     private var text: String?
+    /// Why nobody knows whether the work continues.
+    private var trouble: String?
     private var drawn = 0
     private var shownQuarter = 0
     private var isNews = false
@@ -33,6 +35,8 @@ struct ProgressBar {
     }
 
     mutating func begin(_ run: ButtonRun) {
+        if trouble != nil { isNews = true }
+        trouble = nil
         if run.state == .running, startedAt == nil {
             startedAt = MonotonicClock.now()
             say("handled by \(run.handler?.user ?? "somebody")")
@@ -42,14 +46,26 @@ struct ProgressBar {
         }
     }
 
-    mutating func update(_ fraction: DecimalNumber?, _ text: String?) {
-        if let fraction {
+    mutating func update(_ progress: ButtonProgressed) {
+        if progress.isAway {
+            stop(progress.handlerWords)
+        } else if trouble != nil {
+            trouble = nil
+            say(progress.handlerWords)
+        }
+        if let fraction = progress.fraction {
             self.fraction = Double(fraction.description)
             let quarter = Int((self.fraction ?? 0) * 4)
             if quarter > shownQuarter { isNews = true }
             shownQuarter = max(shownQuarter, quarter)
         }
-        if let text { say(text) }
+        if let text = progress.text { say(text) }
+    }
+
+    /// Nobody knows whether the work continues.
+    mutating func stop(_ why: String) {
+        if trouble != why { isNews = true }
+        trouble = why
     }
 
     mutating func say(_ text: String) {
@@ -62,7 +78,7 @@ struct ProgressBar {
         if isTerminal { return drawBar(at: now) }
         guard isNews else { return }
         isNews = false
-        Console.error("\(title): \([percent, text].compactMap(\.self).joined(separator: " "))")
+        Console.error("\(title): \([percent, trouble ?? text].compactMap(\.self).joined(separator: " "))")
     }
 
     private var percent: String? { fraction.map { "\(Int(($0 * 100).rounded()))%" } }
@@ -76,11 +92,11 @@ struct ProgressBar {
                 String(repeating: "█", count: full)
                 + String(repeating: "░", count: Self.width - full) + " \(percent ?? "")"
         } else {
-            mark = String(Self.spinner[drawn % Self.spinner.count])
+            mark = trouble == nil ? String(Self.spinner[drawn % Self.spinner.count]) : "…"
         }
         drawn += 1
         let time = "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
-        let line = "\(title)  \(mark)  \(time)  \(text ?? "")".escapedForDisplay()
+        let line = "\(title)  \(mark)  \(time)  \(trouble ?? text ?? "")".escapedForDisplay()
         Self.put("\r\u{1B}[K\(DisplayWidth.truncated(line, to: Self.columns - 1))")
     }
 

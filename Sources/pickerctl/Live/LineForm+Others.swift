@@ -67,13 +67,19 @@ extension LineForm {
             let text = run.text.map { ": \($0)" } ?? ""
             say("* \(title): \(run.state.words)\(by)\(text)")
             if run.state.isFinal { toldQuarters[run.press] = nil }
+            toldAway.remove(run.press)
         }
     }
 
-    /// Progress in steps of 25 %.
+    /// Progress in steps of 25 %, and whether the handler is away.
     private mutating func announce(_ progress: ButtonProgressed) {
-        guard isPerson, let index = model.presentation.index(progress.field),
-            let fraction = progress.fraction.flatMap({ Double($0.description) })
+        guard isPerson, let index = model.presentation.index(progress.field) else { return }
+        let wasAway = toldAway.contains(progress.press)
+        if progress.isAway != wasAway {
+            say("* \(definition.controls[index].title): \(progress.handlerWords)")
+            if wasAway { toldAway.remove(progress.press) } else { toldAway.insert(progress.press) }
+        }
+        guard let fraction = progress.fraction.flatMap({ Double($0.description) })
         else { return }
         let quarter = Int(fraction * 4)
         guard quarter > toldQuarters[progress.press, default: 0] else { return }
@@ -151,7 +157,7 @@ extension LineForm {
         }
     }
 
-    private mutating func sayOutcome() {
+    mutating func sayOutcome() {
         if let message = model.message {
             if isPerson { say(message.text) }
             model.message = nil

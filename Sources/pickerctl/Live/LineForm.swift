@@ -34,6 +34,8 @@ struct LineForm {
     var announced: [LivePeer] = []
     /// The last quarter of each run that was printed, by press.
     var toldQuarters: [String: Int] = [:]
+    /// The runs whose handlers were said to be away, by press.
+    var toldAway: Set<String> = []
     var asksToLeave = false
     /// The values of the conflict that were printed last, by number, and the context of that
     /// moment.

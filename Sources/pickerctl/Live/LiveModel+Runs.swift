@@ -13,6 +13,8 @@ struct RunLook: Equatable {
         case spins(Int)
         /// Thousandths.
         case runs(Int)
+        /// Thousandths, if known. Nobody knows whether the work continues.
+        case away(Int?)
         case done
         case failed
     }
@@ -31,7 +33,7 @@ extension LiveModel {
     /// The runs of a button, as the daemon told them.
     private func runs(_ index: Int) -> ButtonRuns? { presentation.runs(index) }
 
-    /// Whether a handler works on a press of a button.
+    /// Whether a handler has a press of a button.
     func isRunning(_ index: Int) -> Bool { runs(index)?.running.isEmpty == false }
 
     /// Whether the line of some button counts seconds.
@@ -48,13 +50,16 @@ extension LiveModel {
             let seconds = max(
                 0, Int((around.clock().milliseconds - run.since.milliseconds) / 1_000))
             let progress = presentation.progress[run.press]
-            look.mark = .spins(seconds)
+            let isAway = progress?.isAway ?? false
+            look.mark = isAway ? .away(nil) : .spins(seconds)
+            if isAway { words.append(progress?.handlerWords ?? "") }
             if let fraction = progress?.fraction, let double = Double(fraction.description) {
-                look.mark = .runs(Int((double * 1_000).rounded()))
+                let thousandths = Int((double * 1_000).rounded())
+                look.mark = isAway ? .away(thousandths) : .runs(thousandths)
                 words.append("\(Int((double * 100).rounded())) %")
             }
             if let text = progress?.text { words.append(text) }
-            words.append(Self.clock(seconds))
+            if !isAway { words.append(Self.clock(seconds)) }
             words.append(run.handler.map { "by \($0.user)" } ?? "")
             if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
         } else if runs.waiting > 0 {
@@ -79,6 +84,12 @@ extension LiveModel {
     /// The line below a button as a block.
     func runLine(_ look: RunLook, _ environment: StyleEnvironment, columns: Int) -> StyledText {
         let (glyphs, roles) = (environment.glyphs, environment.roles)
+        func bar(_ thousandths: Int) -> String {
+            let width = max(4, min(20, columns / 8))
+            let full = width * thousandths / 1_000
+            return String(repeating: glyphs.trackFilled, count: full)
+                + String(repeating: glyphs.trackEmpty, count: width - full)
+        }
         let mark: (String, CellStyle)
         switch look.mark {
         case .none: mark = (" ", roles.dim)
@@ -86,13 +97,9 @@ extension LiveModel {
         case .spins(let step):
             let pictures = glyphs.isASCII ? Array("|/-\\") : Array("◐◓◑◒")
             mark = (String(pictures[step % pictures.count]), roles.accent)
-        case .runs(let thousandths):
-            let width = max(4, min(20, columns / 8))
-            let full = width * thousandths / 1_000
-            mark = (
-                String(repeating: glyphs.trackFilled, count: full)
-                    + String(repeating: glyphs.trackEmpty, count: width - full), roles.accent
-            )
+        case .runs(let thousandths): mark = (bar(thousandths), roles.accent)
+        case .away(let thousandths):
+            mark = (thousandths.map(bar) ?? glyphs.more, roles.warning)
         case .done: mark = (glyphs.check, roles.success)
         case .failed: mark = (glyphs.cross, roles.error)
         }
@@ -133,6 +140,11 @@ extension Control {
         if case .binds(let root) = storage { return definition.controls[root].runs != nil }
         return runs != nil
     }
+}
+
+extension ButtonProgressed {
+    /// Where the handler is, in words.
+    var handlerWords: String { isAway ? "its handler is away" : "its handler is back" }
 }
 
 extension RunState {

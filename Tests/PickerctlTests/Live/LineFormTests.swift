@@ -72,6 +72,44 @@ struct LineFormTests {
         #expect(output.contains { $0.hasPrefix("Sign In, arrow up: button.") })
     }
 
+    @Test(
+        ":why, :reset and :clear take another control",
+        arguments: ["scoops", "Scoops", "4"])
+    func named(name: String) throws {
+        let outcome = try answered([":why \(name)", ":reset \(name)", ":clear note", ":why cones"])
+        let asked = outcome.commands.compactMap { command -> Request? in
+            if case .request(_, let request) = command { request } else { nil }
+        }
+        #expect(asked.first == .stateExplain(StateExplain(form: "t", field: "scoops")))
+        guard case .stateSet(let edit)? = asked.dropFirst().first else {
+            Issue.record("\(asked)")
+            return
+        }
+        #expect(edit.changes.map(\.field) == ["scoops"] && edit.changes.first?.action == .reset)
+        #expect(outcome.edits == [.reset, .value("")])
+        #expect(
+            outcome.lines.last == "No: this form has no cones; :list says the names and numbers.")
+    }
+
+    @Test("it is said that the handler of a press is away, and that it is back")
+    func awayHandler() throws {
+        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+        let run = ButtonRun(
+            press: "a.1:7", by: LiveBench.author(LiveBench.me, "ann"),
+            at: Timestamp(milliseconds: 0), state: .running, since: Timestamp(milliseconds: 0))
+        bench.changed("start", 1, runs: ButtonRuns(waiting: 0, running: [run], last: nil))
+        var lines = LineForm(bench.model, isPerson: true)
+        for isAway in [false, true, true, false] {
+            let progress = ButtonProgressed(
+                form: "deploy", field: "start", press: run.press, isAway: isAway)
+            _ = lines.handle(.client(.progress(progress)), at: 0)
+        }
+        #expect(
+            lines.takeOutput() == [
+                "* Start: its handler is away", "* Start: its handler is back",
+            ])
+    }
+
     @Test("answers are numbers, words and lines, by the type of the control")
     func answers() throws {
         let outcome = try answered(["2", "1,3", "no", "+", "one", "two", ".", "yes"])

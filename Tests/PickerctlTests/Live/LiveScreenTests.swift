@@ -194,7 +194,9 @@ struct LiveScreenTests {
 
     /// What a runbook has besides values: a run with its progress, one that failed, a value that
     /// ends by itself.
-    private func runbook(_ columns: Int, _ lines: Int) throws -> LiveBench {
+    private func runbook(
+        _ columns: Int, _ lines: Int, isAway: Bool = false
+    ) throws -> LiveBench {
         var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
         let now = Timestamp("2026-11-21T14:03:00.000Z") ?? Timestamp(milliseconds: 0)
         bench.model.around.clock = { now }
@@ -208,7 +210,8 @@ struct LiveScreenTests {
                 .progress(
                     ButtonProgressed(
                         form: "deploy", field: "start", press: run.press,
-                        fraction: DecimalNumber("0.62"), text: "copying images"))))
+                        fraction: DecimalNumber("0.62"), text: "copying images",
+                        isAway: isAway))))
         bench.changed(
             "maintenance", true,
             lease: FieldLease(
@@ -221,7 +224,8 @@ struct LiveScreenTests {
 
     @Test("a runbook at work: a run with its progress, a value that ends, and what is asked")
     func runs() throws {
-        try check("runbook", Look.allCases, runbook)
+        try check("runbook", Look.allCases) { try runbook($0, $1) }
+        try check("away-handler", Self.busyLooks) { try runbook($0, $1, isAway: true) }
         try check("cancel-run", [.truecolor]) { columns, lines in
             var bench = try runbook(columns, lines)
             bench.type("X")

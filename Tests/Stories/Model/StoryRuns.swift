@@ -128,6 +128,15 @@ extension StoryForm {
         noteRevision(order, run, author)
     }
 
+    /// The handler of a run is away, or back: the newest progress says so.
+    mutating func noteAway(_ run: StoryRun, _ id: String, isAway: Bool) {
+        var params = progress[run.write]?.last?.objectValue ?? JSONObject([])
+        params["form"] = .string(name)
+        params["field"] = .string(id)
+        params["away"] = isAway ? true : nil
+        progress[run.write, default: []].append(.object(params))
+    }
+
     /// The place of a press: its button and what is known of it.
     func run(_ press: String) -> (field: String, run: StoryRun)? {
         for (field, button) in runs {
@@ -301,6 +310,7 @@ extension StoryModel {
                 guard let run = runs.first(where: { $0.ticket == ticket }) else { continue }
                 held.append(ticket)
                 forms[place].runs[control.id]?.change(run.write) { $0.holder = peer.connection }
+                forms[place].noteAway(run, control.id, isAway: false)
                 if let author = run.canceller {
                     cancel(peer.connection, control.id, form, by: author)
                 }
@@ -343,6 +353,7 @@ extension StoryModel {
         ])
         params["fraction"] = request["fraction"]
         params["text"] = request["text"]
+        params["away"] = run.holder == nil ? true : nil
         forms[place].progress[run.write, default: []].append(.object(params))
         return Outcome(answer: .result(.object(JSONObject())))
     }
@@ -412,6 +423,7 @@ extension StoryModel {
             for id in forms[place].runs.keys {
                 for run in forms[place].runs[id]?.running ?? [] where run.holder == connection {
                     forms[place].runs[id]?.change(run.write) { $0.holder = nil }
+                    forms[place].noteAway(run, id, isAway: true)
                 }
             }
         }
@@ -421,7 +433,11 @@ extension StoryModel {
     mutating func forgetHandlers() {
         for place in forms.indices {
             forms[place].handlers = []
+            forms[place].progress = [:]
             for id in forms[place].runs.keys {
+                for run in forms[place].runs[id]?.running ?? [] {
+                    forms[place].noteAway(run, id, isAway: true)
+                }
                 for run in forms[place].runs[id]?.active ?? [] {
                     forms[place].runs[id]?.change(run.write) {
                         $0.holder = nil

@@ -125,15 +125,35 @@ extension Engine {
 
     func buttonProgress(_ params: ButtonProgress, _ call: PendingCall) throws(WireError) {
         let (form, row) = try run(params.ticket, params.press)
+        let runs = runs(of: form)
+        // A ticket alone is not a handler that came back: only button.handle holds a run again.
         let progress = ButtonProgressed(
             form: form.name, field: row.field, press: params.press, fraction: params.fraction,
-            text: params.text)
+            text: params.text, isAway: runs.desk.holder(of: row.run.press) == nil)
         scheduler.spend(form.subscriptionCount >> 4, call.connection.account)
-        runs(of: form).progress.note(
-            row.run.press, field: form.names.number(of: row.field),
-            Answer.frame(.buttonProgress(progress)))
+        runs.progress.note(
+            row.run.press, field: form.names.number(of: row.field), progress)
         tellProgress(of: form)
         answer(call) { EmptyResult().encode(into: &$0) }
+    }
+
+    /// Notes which runs have lost their handler, or have it again, for the subscribers.
+    func noteAway(of form: LiveForm) {
+        let runs = runs(of: form)
+        guard runs.desk.hasAway || runs.progress.hasAway else { return }
+        for button in form.working.busyButtons {
+            for run in button.board.running {
+                let isAway = runs.desk.holder(of: run.press) == nil
+                let last = runs.progress.progress(of: run.press)
+                guard isAway != last?.isAway ?? false else { continue }
+                runs.progress.note(
+                    run.press, field: form.names.number(of: button.id),
+                    ButtonProgressed(
+                        form: form.name, field: button.id, press: run.press.description,
+                        fraction: last?.fraction, text: last?.text, isAway: isAway))
+            }
+        }
+        tellProgress(of: form)
     }
 
     /// Tells the subscribers of a form the progress of its runs, at most ten times a second.

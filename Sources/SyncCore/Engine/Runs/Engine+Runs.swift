@@ -70,6 +70,7 @@ extension Engine {
                 connections[id].map { mayHandle($0, index, form) } ?? false
             }
             if steps.isEmpty {
+                noteAway(of: form)
                 setDeadline(Self.runsDeadline, of: form, at: runs.desk.deadline)
                 return taken
             }

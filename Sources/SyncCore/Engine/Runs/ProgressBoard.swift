@@ -1,4 +1,5 @@
-/// How far the runs of one form are, for its subscribers. It is never stored.
+/// How far the runs of one form are, and whether their handlers are away, for its subscribers. It is
+/// never stored.
 ///
 ///     (none) ──progress──▶ fresh ──told, ten times a second──▶ told ──the run ends──▶ (none)
 ///                            ▲                                  │
@@ -16,9 +17,17 @@ struct ProgressBoard {
         let press: Dot
         /// The number of the button's id.
         let field: Int
-        var chunk: FrameChunk
+        let progress: ButtonProgressed
+        let chunk: FrameChunk
         /// `nil` until it is told.
         var sequence: UInt64?
+
+        init(_ press: Dot, field: Int, _ progress: ButtonProgressed) {
+            self.press = press
+            self.field = field
+            self.progress = progress
+            chunk = FrameChunk(Answer.frame(.buttonProgress(progress)))
+        }
     }
 
     private var entries: [Entry] = []
@@ -35,14 +44,22 @@ struct ProgressBoard {
     /// Whether there is no progress of any run.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Notes the progress of a run as a notification.
-    mutating func note(_ press: Dot, field: Int, _ frame: [UInt8]) {
+    /// Whether some handler was said to be away.
+    var hasAway: Bool { entries.contains { $0.progress.isAway } }
+
+    /// The newest progress of a run.
+    func progress(of press: Dot) -> ButtonProgressed? {
+        entries.first { $0.press == press }?.progress
+    }
+
+    /// Notes the progress of a run.
+    mutating func note(_ press: Dot, field: Int, _ progress: ButtonProgressed) {
         hasFresh = true
+        let entry = Entry(press, field: field, progress)
         if let place = entries.firstIndex(where: { $0.press == press }) {
-            entries[place].chunk = FrameChunk(frame)
-            entries[place].sequence = nil
+            entries[place] = entry
         } else {
-            entries.append(Entry(press: press, field: field, chunk: FrameChunk(frame)))
+            entries.append(entry)
         }
     }
 

@@ -87,6 +87,9 @@ struct RunDesk {
         holders.filter { $0.value == id }.map(\.key).sorted()
     }
 
+    /// Whether a run has no handler.
+    var hasAway: Bool { !away.isEmpty }
+
     /// The number of connections that take presses.
     var handlerCount: Int { handlers.count }
 

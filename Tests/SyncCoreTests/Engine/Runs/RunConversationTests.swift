@@ -70,6 +70,59 @@ import Testing
             """#)
     }
 
+    @Test("subscribers, late ones too, are told that a handler is away, until it is back")
+    func away() throws {
+        try play(
+            #""runs":"queue""#,
+            #"""
+            ops> button.handle {"form":"deploy"}
+            ops< {"result":"*"}
+            alice> state.set {"form":"deploy","changes":[{"field":"start","press":true}]}
+            alice< {"result":"*"}
+            ops< {"method":"button.assigned","params":{"press":"$press","ticket":"$ticket"}}
+            ops> button.progress {"press":"$press","ticket":"$ticket","fraction":0.4,"text":"copying"}
+            ops< {"result":{}}
+            alice> state.subscribe {"form":"deploy"}
+            alice< {"result":{"fields":{"start":{"runs":{"running":[{"press":"$press"}]}}}}}
+            alice< {"method":"button.progress","params":{"fraction":0.4,"!away":0}}
+            disconnect ops
+            pass 100
+            alice< {"method":"button.progress","params":{"form":"deploy","field":"start","press":"$press","fraction":0.4,"text":"copying","away":true}}
+            connect eve
+            eve> state.subscribe {"form":"deploy"}
+            eve< {"result":"*"}
+            eve< {"method":"button.progress","params":{"press":"$press","fraction":0.4,"away":true}}
+            # away is no revision
+            eve> state.get {"form":"deploy"}
+            eve< {"result":{"revision":3}}
+            connect again uid=2000 user=ops
+            again> button.handle {"form":"deploy","fields":[],"tickets":["$ticket"]}
+            again< {"result":{"tickets":["$ticket"]}}
+            pass 100
+            alice< {"method":"button.progress","params":{"press":"$press","fraction":0.4,"text":"copying","!away":0}}
+            eve< {"method":"button.progress","params":{"press":"$press","!away":0}}
+            # nobody holds it after a start of the daemon
+            crash
+            connect bob
+            bob> state.subscribe {"form":"deploy"}
+            bob< {"result":{"fields":{"start":{"runs":{"running":[{"press":"$press"}]}}}}}
+            pass 100
+            bob< {"method":"button.progress","params":{"press":"$press","!fraction":0,"away":true}}
+            # who sends progress without taking the run again does not hold it
+            connect ticket uid=2000 user=ops
+            ticket> button.progress {"press":"$press","ticket":"$ticket","fraction":0.5}
+            ticket< {"result":{}}
+            pass 100
+            bob< {"method":"button.progress","params":{"press":"$press","fraction":0.5,"away":true}}
+            pass 30000
+            bob< {"method":"state.changed","params":{"changes":[{"field":"start","runs":{"running":[],"last":{"state":"lost"}}}]}}
+            connect carol
+            carol> state.subscribe {"form":"deploy"}
+            carol< {"result":"*"}
+            pass 100
+            """#)
+    }
+
     @Test("each refusal has its sentence")
     func refusals() throws {
         try play(

@@ -210,20 +210,25 @@ private func ticket(_ number: UInt64) -> RunTicket {
         var output = Output()
         board.read(from: &cursor, filter: nil, into: &output)
         return output.segments.map { segment in
-            String(
-                decoding: UnsafeRawBufferPointer(
-                    start: segment.baseAddress, count: segment.count), as: UTF8.self)
+            let bytes = Array(
+                UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count))
+            let json = try? JSON(parsing: Array(bytes.dropFirst(Frame.headerBytes)))
+            return json?["params"]?["text"]?.stringValue ?? ""
         }
+    }
+
+    private func progress(_ text: String) -> ButtonProgressed {
+        ButtonProgressed(form: "f", field: "b", press: "", text: text)
     }
 
     @Test("ten a second, the newest of each run, and to a late subscriber too")
     func coalesced() {
         var board = ProgressBoard()
         var cursor: UInt64 = 0
-        board.note(Dot(replica, 1), field: 0, Array("1".utf8))
+        board.note(Dot(replica, 1), field: 0, progress("1"))
         #expect(board.tell(at: 1_000) && told(board, &cursor) == ["1"])
-        for step in 2...9 { board.note(Dot(replica, 1), field: 0, Array("\(step)".utf8)) }
-        board.note(Dot(replica, 2), field: 0, Array("x".utf8))
+        for step in 2...9 { board.note(Dot(replica, 1), field: 0, progress("\(step)")) }
+        board.note(Dot(replica, 2), field: 0, progress("x"))
         #expect(!board.tell(at: 1_050) && board.deadline == 1_100)
         #expect(told(board, &cursor) == [])
         #expect(board.tell(at: 1_100) && told(board, &cursor) == ["9", "x"])
