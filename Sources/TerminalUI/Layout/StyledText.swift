@@ -117,7 +117,7 @@ public struct StyledText: Block, Hashable, Sendable {
         let lines =
             fits(width: rect.columns)
             ? [Line(spans: spans)]
-            : overflow == .truncate ? [cut(to: rect.columns)] : wrapped(width: rect.columns)
+            : overflow == .truncate ? [line(cutTo: rect.columns)] : wrapped(width: rect.columns)
         canvas.clipped(to: rect) { canvas in
             for (number, line) in lines.enumerated() {
                 var x = rect.x
@@ -154,7 +154,14 @@ extension StyledText {
         }
     }
 
-    private func cut(to width: Int) -> Line {
+    /// The text on one line of that many columns at most, with `…` where it is cut.
+    func cut(to width: Int) -> StyledText {
+        var text = truncated()
+        if columns > width { text.spans = width > 0 ? line(cutTo: width).spans : [] }
+        return text
+    }
+
+    private func line(cutTo width: Int) -> Line {
         var line = Line()
         let isCut = columns > width
         for piece in pieces where piece.cluster != "\n" {

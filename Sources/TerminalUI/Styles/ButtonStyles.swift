@@ -66,6 +66,13 @@ public struct PrimitiveButtonStyleConfiguration: Sendable {
         self.environment = environment
     }
 
+    /// Whether the question is below a row of buttons, in the column of labels, with only the
+    /// answers in the column of values.
+    var asksBelow = false
+
+    /// What is asked.
+    var question: String { confirm ?? label.title }
+
     /// What pressing it does.
     public var trigger: ControlAction { .press }
 }
@@ -96,7 +103,7 @@ public struct BorderedButtonStyle: ButtonStyle {
             ).truncated()
         }
         let ground = roles.field.background
-        let isSurface = ground != .standard
+        let isSurface = ground != .standard && !environment.isTight
         // On a ground the edges have its colour, so that it begins and ends where they are.
         let edge = isSurface ? CellStyle(ground, on: ground) : roles.border
         var style = configuration.style
@@ -160,8 +167,9 @@ public struct DefaultButtonStyle: PrimitiveButtonStyle {
         no.role = .cancel
         no.state.isFocused = !onConfirm
         return Column {
-            StyledText(
-                configuration.confirm ?? configuration.label.title, roles.warning.adding(.bold))
+            if !configuration.asksBelow {
+                StyledText(configuration.question, roles.warning.adding(.bold))
+            }
             Row(spacing: 2) {
                 Target(.confirm, AnyBlock(make(yes)))
                 Target(.cancel, AnyBlock(make(no)))
@@ -190,6 +198,20 @@ public struct ButtonView: ControlView {
         let content = LabeledRow(
             ControlLabel(""), configuration.state, environment, AnyBlock(body(in: environment)))
         return framed(configuration.state, environment, content)
+    }
+
+    /// The question and its answers on one line, for the line below a row of buttons: there no
+    /// second click on the button can hit an answer.
+    public func questionBelow(in environment: StyleEnvironment) -> any Block {
+        var below = self
+        below.configuration.asksBelow = true
+        var environment = environment
+        environment.isTight = true
+        var row = LabeledRow(
+            ControlLabel(configuration.question), configuration.state, environment,
+            AnyBlock(below.body(in: environment)))
+        row.headingStyle = environment.roles.warning.adding(.bold)
+        return ControlFrame(configuration.state, environment, isWide: true, row)
     }
 
     /// The button alone.

@@ -13,6 +13,8 @@ public struct LabeledRow: Block {
     var environment: StyleEnvironment
     /// The line of the content that the label is beside.
     var baseline = 0
+    /// The style of the label, if it is not that of the state.
+    var headingStyle: CellStyle?
     var content: any Block
 
     /// `content` beside its label, as most built-in styles are laid out. With an empty title it is
@@ -39,7 +41,7 @@ public struct LabeledRow: Block {
     private var heading: Column {
         let roles = environment.roles
         let style =
-            state.flash.map { roles.peer($0.number) }
+            headingStyle ?? state.flash.map { roles.peer($0.number) }
             ?? (state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text)
         return Column {
             if !label.title.isEmpty { label.text(style, environment) }
@@ -137,9 +139,8 @@ public struct ControlFrame: Block {
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
         let columns = contentColumns(rect.columns)
-        let lines = content.measure(width: columns).lines
         let gutter = Self.gutter(in: rect.columns)
-        let body = Rect(x: rect.x + gutter, y: rect.y, columns: columns, lines: lines)
+        let body = Rect(x: rect.x + gutter, y: rect.y, columns: columns, lines: rect.lines)
         canvas.clipped(to: body) { content.render(into: &$0, in: body) }
         if state.isFocused {
             let bar = Point(x: rect.x + gutter / 2 - 1, y: 0)
@@ -236,16 +237,20 @@ public struct ControlFrame: Block {
         case .valid: break
         case .missing: add(StyledText("\(glyphs.cross) required", roles.error))
         case .invalid(let why):
-            let isLong = DisplayWidth.columns(of: why) > space - 2 && space < 24
-            add(StyledText("\(glyphs.cross) \(isLong ? "invalid" : why)", roles.error))
+            let word = StyledText("\(glyphs.cross) invalid", roles.error)
+            add(
+                StyledText("\(glyphs.cross) \(why)", roles.error),
+                shorter: space < 24 ? [.init(word, .reason)] : [])
         }
         if let held = state.held {
             let who = held.by.map { $0.name } ?? "another terminal"
+            let color = held.by.map { roles.peer($0.number) } ?? roles.text
+            let mark = StyledText("\(glyphs.held) ", roles.warning)
+            let text = firstLine(held.text)
             add(
-                StyledText("\(glyphs.held) ", roles.warning)
-                    .appending(who, held.by.map { roles.peer($0.number) } ?? roles.text)
-                    .appending(" set ", roles.dim)
-                    .appending(firstLine(held.text), roles.text.adding(.bold)))
+                mark.appending(who, color).appending(" set ", roles.dim)
+                    .appending(text, roles.text.adding(.bold)),
+                shorter: [.init(mark.appending(text, color), .author)])
         }
         return notes
     }
@@ -277,7 +282,10 @@ public struct ControlFrame: Block {
         switch state.availability {
         case .editable: break
         case .readOnly: notes.append(RowNote(StyledText("read-only", roles.dim)))
-        case .disabled: notes.append(RowNote(StyledText(state.reason ?? "disabled", roles.dim)))
+        case .disabled:
+            let word = StyledText("disabled", roles.dim)
+            let reason = state.reason.map { StyledText($0, roles.dim) }
+            notes.append(RowNote(reason ?? word, shorter: [.init(word, .reason)]))
         case .locked: notes.append(RowNote(StyledText("locked", roles.dim)))
         }
         guard let first = state.peers.first else { return notes }

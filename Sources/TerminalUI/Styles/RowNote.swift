@@ -10,6 +10,9 @@ struct RowNote {
         case author
         /// Who proposed the change that waits.
         case proposer
+        /// Why a value is refused or a control disabled: the line above the keys has the whole
+        /// sentence.
+        case reason
     }
 
     /// A shorter wording, and what it spares.
@@ -32,8 +35,8 @@ struct RowNote {
         self.shorter = shorter
     }
 
-    /// The notes as one line of at most `space` columns, if they have wordings that fit; `nil`
-    /// without notes.
+    /// The notes as one line of at most `space` columns: in their longest wordings that fit, then
+    /// the widest of several cut, so that a counter at its right stays whole; `nil` without notes.
     static func fitted(_ notes: [RowNote], to space: Int) -> StyledText? {
         var notes = notes
         var whole = line(notes.map(\.text))
@@ -42,6 +45,13 @@ struct RowNote {
                 .min { notes[$0].nextSpared < notes[$1].nextSpared }
             guard let next else { break }
             notes[next].text = notes[next].shorter.removeFirst().text
+            whole = line(notes.map(\.text))
+        }
+        if whole.columns > space, notes.count > 1,
+            let widest = notes.indices.max(by: { notes[$0].text.columns < notes[$1].text.columns })
+        {
+            let rest = notes[widest].text.columns - (whole.columns - space)
+            notes[widest].text = notes[widest].text.cut(to: max(1, rest))
             whole = line(notes.map(\.text))
         }
         return whole.columns > 0 ? whole : nil

@@ -21,6 +21,8 @@ public struct StyleEnvironment: Sendable {
     public var labelColumns = 22
     /// The columns of every input, if there are that many.
     public var inputColumns = 34
+    /// Whether there is no empty line above, so that two grounds would look like one.
+    public var isTight = false
 
     public var pickerStyle = AnyPickerStyle(.automatic)
     public var toggleStyle = AnyToggleStyle(.automatic)

@@ -301,7 +301,9 @@ public struct SecureView: ControlView {
             state.notes.insert(
                 StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning), at: 0)
         }
-        state.notes.append(StyledText(isSet ? "set" : "not set", roles.dim))
+        if state.validity == .valid {
+            state.notes.append(StyledText(isSet ? "set" : "not set", roles.dim))
+        }
         return framed(state, environment, LabeledRow(label, state, environment, field))
     }
 }

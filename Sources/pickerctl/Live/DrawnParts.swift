@@ -163,8 +163,8 @@ enum PartLook: Equatable {
     case section(SectionLook)
     /// A control by its number in the definition.
     case control(Int, ControlLook)
-    /// Buttons side by side.
-    case buttons([ControlLook], first: Int)
+    /// Buttons side by side; `isTight` if an input is above them without an empty line.
+    case buttons([ControlLook], first: Int, isTight: Bool)
     /// The line below a button with `runs`.
     case run(RunLook)
 
@@ -174,7 +174,7 @@ enum PartLook: Equatable {
         case note(String)
         case section(Int)
         case control(Int)
-        case buttons(Int)
+        case buttons(Int, isTight: Bool)
         case run(Int)
     }
 
@@ -187,7 +187,7 @@ enum PartLook: Equatable {
         case .note(let text): .note(text)
         case .section(let look): .section(look.number)
         case .control(let index, _): .control(index)
-        case .buttons(_, let first): .buttons(first)
+        case .buttons(_, let first, let isTight): .buttons(first, isTight: isTight)
         case .run(let look): .run(look.index)
         }
     }

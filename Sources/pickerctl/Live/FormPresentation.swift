@@ -37,6 +37,9 @@ struct FormPresentation {
         var isEnabled: Bool
         var lease: FieldLease?
         var runs: ButtonRuns?
+        var hasConflict: Bool
+
+        var isRunning: Bool { runs?.running.isEmpty == false }
     }
 
     let form: String
@@ -89,7 +92,8 @@ extension FormPresentation {
                 ?? definition.displayText(of: index, values: value),
             isVisible: definition.isVisible(index, values: value),
             isEnabled: definition.isEnabled(index, values: value),
-            lease: state?.lease, runs: state?.runs)
+            lease: state?.lease, runs: state?.runs,
+            hasConflict: state?.conflict.isEmpty == false)
         return (reading, sources)
     }
 
@@ -161,6 +165,19 @@ extension FormPresentation {
 
     /// The runs of a button.
     func runs(_ index: Int) -> ButtonRuns? { readings[index].runs }
+
+    /// Whether no control has more than its value: a lease, a run, concurrent values.
+    var hasOnlyValues: Bool {
+        readings.allSatisfy { reading in
+            reading.lease == nil && !reading.hasConflict && !reading.isRunning
+        }
+    }
+
+    /// Whether a handler works on a press of a button.
+    func isRunning(_ index: Int) -> Bool { readings[index].isRunning }
+
+    /// Whether a handler works on a press of any button.
+    var isAnyRunning: Bool { readings.contains { $0.isRunning } }
 
     /// When values end by themselves.
     var leaseEnds: [Timestamp] { readings.compactMap { $0.lease?.until } }

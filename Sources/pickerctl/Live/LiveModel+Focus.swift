@@ -78,6 +78,7 @@ extension LiveModel {
         }
         self.focus = focus
         followsFocus = true
+        stale = .everything
     }
 
     /// Moves to the next or previous control; stops at the ends.

@@ -21,7 +21,10 @@ struct RunLook: Equatable {
 
     var index: Int
     var mark = Mark.none
-    var text = ""
+    /// The words, and fewer and fewer of them for a narrow form.
+    var texts: [String] = []
+
+    var text: String { texts.first ?? "" }
 }
 
 extension LiveModel {
@@ -34,18 +37,18 @@ extension LiveModel {
     private func runs(_ index: Int) -> ButtonRuns? { presentation.runs(index) }
 
     /// Whether a handler has a press of a button.
-    func isRunning(_ index: Int) -> Bool { runs(index)?.running.isEmpty == false }
+    func isRunning(_ index: Int) -> Bool { presentation.isRunning(index) }
 
     /// Whether the line of some button counts seconds.
-    var countsSeconds: Bool {
-        presentation.definition.controls.indices.contains { isRunning($0) }
-    }
+    var countsSeconds: Bool { presentation.isAnyRunning }
 
     /// The line below a button.
     func runLook(_ index: Int) -> RunLook {
         var look = RunLook(index: index)
         guard let runs = runs(index) else { return look }
         var words: [String] = []
+        // What a narrow form leaves out, the least important first.
+        var extras: [String] = []
         if let run = runs.running.first {
             let seconds = max(
                 0, Int((around.clock().milliseconds - run.since.milliseconds) / 1_000))
@@ -59,8 +62,10 @@ extension LiveModel {
                 words.append("\(Int((double * 100).rounded())) %")
             }
             if let text = progress?.text { words.append(text) }
-            if !isAway { words.append(Self.clock(seconds)) }
-            words.append(run.handler.map { "by \($0.user)" } ?? "")
+            let time = isAway ? "" : Self.clock(seconds)
+            let handler = run.handler.map { "by \($0.user)" } ?? ""
+            words += [time, handler]
+            extras = [handler, time]
             if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
         } else if runs.waiting > 0 {
             look.mark = .waits
@@ -70,8 +75,15 @@ extension LiveModel {
             words += [last.state.words, last.handler.map { "by \($0.user)" } ?? ""]
             words += [around.localTime(last.since), last.text ?? ""]
         }
-        if !runs.running.isEmpty, runs.waiting > 0 { words.append("\(runs.waiting) waiting") }
-        look.text = words.filter { !$0.isEmpty }.joined(separator: "  ")
+        if !runs.running.isEmpty, runs.waiting > 0 {
+            let waiting = "\(runs.waiting) waiting"
+            words.append(waiting)
+            extras.append(waiting)
+        }
+        look.texts = (0...extras.count).map { count in
+            words.filter { !$0.isEmpty && !extras.prefix(count).contains($0) }
+                .joined(separator: "  ")
+        }
         return look
     }
 
@@ -82,7 +94,7 @@ extension LiveModel {
     }
 
     /// The line below a button as a block.
-    func runLine(_ look: RunLook, _ environment: StyleEnvironment, columns: Int) -> StyledText {
+    func runLine(_ look: RunLook, _ environment: StyleEnvironment, columns: Int) -> FittingText {
         let (glyphs, roles) = (environment.glyphs, environment.roles)
         func bar(_ thousandths: Int) -> String {
             let width = max(4, min(20, columns / 8))
@@ -103,7 +115,9 @@ extension LiveModel {
         case .done: mark = (glyphs.check, roles.success)
         case .failed: mark = (glyphs.cross, roles.error)
         }
-        return StyledText(mark.0, mark.1).appending("  " + look.text, roles.dim).truncated()
+        let texts = look.texts.isEmpty ? [""] : look.texts
+        return FittingText(
+            texts.map { StyledText(mark.0, mark.1).appending("  " + $0, roles.dim) })
     }
 
     // MARK: - Cancelling

@@ -40,7 +40,8 @@ extension LiveModel {
     /// The controls that an event changes, before it is handled; `nil` if it may change more.
     func rowChange(_ event: LiveEvent, at time: UInt64) -> RowChange? {
         guard case .client(.changed(let change)) = event, hasOnlyRows,
-            flashes.values.allSatisfy({ $0.next(after: now) > time })
+            flashes.values.allSatisfy({ $0.next(after: now) > time }),
+            !change.changes.contains(where: { presentation.isMine($0.state.by) })
         else { return nil }
         return rowChange(of: presentation.controls(showing: change.changes.map(\.field)))
     }
@@ -76,9 +77,14 @@ extension LiveModel {
             && slide == nil && pressed == nil && cards == nil && brokenGlass.by == nil
             && presentation.proposals.isEmpty
             && presentation.others.allSatisfy { $0.wire.draft == nil }
-            && presentation.definition.controls.indices.allSatisfy { index in
-                presentation.lease(index) == nil && conflict(index).isEmpty && !isRunning(index)
-            }
+            && presentation.hasOnlyValues
+    }
+
+    /// Whether the header and the footer are those of the last frame. A change by somebody else of
+    /// a control without the focus can change one part of them: what undo would take back is
+    /// written in the words of controls that may show the changed value too.
+    private func areWordsCurrent(_ drawn: DrawnParts) -> Bool {
+        ownEdits.done.isEmpty || drawn.isCurrent(hintsLook)
     }
 
     /// The last frame with the stale rows drawn again; `nil` if a whole frame is needed.
@@ -89,8 +95,7 @@ extension LiveModel {
         swap(&last, &drawn.frame)
         guard case .rows(let controls) = stale, var canvas = last.take(),
             drawn.isFor(size: size, definition: presentation.definitions, environment),
-            drawn.isCurrent(headerLook), drawn.isCurrent(.words(words)),
-            drawn.isCurrent(hintsLook)
+            areWordsCurrent(drawn)
         else { return nil }
         let window = geometry.window.inset(right: 1)
         for index in controls where presentation.isVisible(index) {

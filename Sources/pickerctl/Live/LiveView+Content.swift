@@ -50,7 +50,7 @@ extension LiveModel {
 
     func drawing(
         of row: [VisibleControl], _ environment: StyleEnvironment, columns: Int,
-        _ drawn: inout DrawnParts
+        isTight: Bool = false, _ drawn: inout DrawnParts
     ) -> Canvas {
         let first = row[0].index
         if row.count == 1 {
@@ -58,8 +58,11 @@ extension LiveModel {
                 AnyBlock(view(first, environment))
             }
         }
-        return drawn.drawing(of: .buttons(row.map(\.look), first: first), columns: columns) {
-            AnyBlock(
+        let look = PartLook.buttons(row.map(\.look), first: first, isTight: isTight)
+        return drawn.drawing(of: look, columns: columns) {
+            var environment = environment
+            environment.isTight = isTight
+            return AnyBlock(
                 ButtonRow(row.compactMap { button($0.index, environment) }).block(in: environment))
         }
     }
@@ -91,31 +94,49 @@ extension LiveModel {
             }
             if folded.contains(number) { continue }
             for (place, row) in visible.rows.enumerated() {
-                if place > 0, isApart(row, from: visible.rows[place - 1], air) {
-                    column.appendLine()
+                var canvas = row.canvas
+                if place > 0 {
+                    let above = visible.rows[place - 1]
+                    if isApart(row, from: above, air) {
+                        column.appendLine()
+                    } else if row.controls.count > 1, ground(above.last) == .input {
+                        canvas = drawing(
+                            of: row.controls, environment, columns: columns, isTight: true, &drawn)
+                    }
                 }
                 let isOne = row.controls.count == 1
                 column.append(
-                    row.canvas, of: isOne ? presentation.definition.controls[row.first].id : nil)
-                append(runsBelow: row.controls, to: &column, environment, &drawn)
-                if !isOne { append(questionBelow: row, to: &column, environment, &drawn) }
+                    canvas, of: isOne ? presentation.definition.controls[row.first].id : nil)
+                if isOne || !append(questionBelow: row, to: &column, environment, &drawn) {
+                    append(runsBelow: row.controls, to: &column, environment, &drawn)
+                }
             }
             if let footer = section.footer { note(footer) }
         }
         return column
     }
 
-    /// The question of a button is below its row and their runs, so that neither moves.
+    /// The question of a button is below its row, in the lines that are kept for runs: so nothing
+    /// moves, and the form does not scroll. Returns whether there is one.
     private func append(
         questionBelow row: VisibleRow, to column: inout DrawnColumn,
         _ environment: StyleEnvironment, _ drawn: inout DrawnParts
-    ) {
+    ) -> Bool {
         guard let activeEdit, case .confirm = activeEdit.kind,
             let index = presentation.index(activeEdit.field),
-            let button = row.controls.first(where: { $0.index == index })
-        else { return }
-        let canvas = drawing(of: [button], environment, columns: column.columns, &drawn)
+            let button = row.controls.first(where: { $0.index == index }),
+            let view = controlView(index, environment) as? ButtonView
+        else { return false }
+        let look = PartLook.control(index, button.look)
+        let canvas = drawn.drawing(of: look, columns: column.columns) {
+            let control = presentation.definition.controls[index]
+            return AnyBlock(
+                view.questionBelow(in: environment.styled(style(index), for: control.type)))
+        }
         column.append(canvas, of: activeEdit.field)
+        let kept = withRuns(row.controls.map(\.index)).count
+        for _ in 0..<max(0, kept - canvas.buffer.lines) { column.appendLine() }
+        return true
     }
 
     /// A line for each of these buttons with `runs`. It is there before the first press, so that a

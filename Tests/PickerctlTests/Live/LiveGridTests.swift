@@ -1,7 +1,7 @@
 import SyncCore
-import TerminalUI
 import Testing
 
+@testable import TerminalUI
 @testable import pickerctl
 
 private let form = """
@@ -132,6 +132,76 @@ struct LiveGridTests {
         var bench = try LiveBench(form, columns: 100, lines: 40)
         bench.changed("on", true)
         #expect(try line(&bench, with: "speed").contains("needs Maintenance mode off"))
+    }
+
+    @Test("a reason without space for all of it is one word, never half a sentence")
+    func shortReason() throws {
+        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+        bench.changed("maintenance", true)
+        bench.pass(milliseconds: 70_000)
+        let row = try line(&bench, with: "Traffic to the new version")
+        #expect(row.hasSuffix(" disabled"), "\(row)")
+        bench.focus("traffic")
+        #expect(bench.screen().contains("needs Maintenance mode off"))
+    }
+
+    @Test("a counter is whole beside a long note, which is cut", arguments: [80, 60, 40])
+    func counter(columns: Int) throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: name, type: text, maxLength: 60}
+            """, columns: columns, lines: 24)
+        bench.focus("name")
+        bench.press(.enter)
+        bench.type(String(repeating: "x", count: 59))
+        bench.changed("name", .string(String(repeating: "y", count: 50)))
+        #expect(bench.screen().contains("59/60"), "\(bench.screen())")
+    }
+
+    @Test("how a value ends has space before who set it", arguments: [(80, true), (40, false)])
+    func lease(columns: Int, hasAuthor: Bool) throws {
+        var bench = try LiveBench(example: "deploy", columns: columns, lines: 24)
+        bench.changed(
+            "maintenance", true,
+            lease: FieldLease(
+                id: "a.1:1", until: Timestamp(milliseconds: 7_152_000),
+                by: LiveBench.author(LiveBench.bob, "bob"), then: nil))
+        bench.pass(milliseconds: 3_000)
+        bench.focus("maintenance")
+        #expect(bench.screen().contains("then off"))
+        #expect(bench.screen().contains("bob, 2 s") == hasAuthor)
+    }
+
+    @Test("a question of a button moves nothing", arguments: [(100, 30), (80, 24)])
+    func question(columns: Int, lines: Int) throws {
+        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+        bench.focus("rollback")
+        let before = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
+        let row = try #require(before.firstIndex { $0.contains("Roll back…") })
+        bench.press(.enter)
+        let after = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(after[...row] == before[...row])
+        #expect(after[row + 1].contains("Roll back production?"))
+        #expect(after[row + 1].contains("Cancel"), "the answers are beside it")
+    }
+
+    @Test("buttons that touch an input have edges instead of its ground")
+    func tightButtons() throws {
+        func ground(lines: Int) throws -> CellStyle {
+            var bench = try LiveBench(example: "deploy", columns: 80, lines: lines)
+            bench.model.around.environment = StyleEnvironment(theme: .harbor, depth: .trueColor)
+            let buffer = bench.model.draw().buffer
+            let y = try #require(
+                (0..<buffer.lines).first { y in
+                    buffer.line(y).map { String($0.cluster) }.joined().contains("Start")
+                })
+            let x = try #require(buffer.line(y).firstIndex { $0.cluster == "S" })
+            return buffer.line(y)[x].style
+        }
+        #expect(try ground(lines: 24).background == .standard)
+        #expect(try ground(lines: 40).background != .standard)
     }
 
     @Test("a required field says so after it was left empty, not before")
