@@ -1,4 +1,5 @@
 import EngineTestKit
+import Simulation
 import Testing
 
 @testable import SyncCore
