@@ -299,7 +299,9 @@ public final class EngineHost {
             worked += UInt64(wait)
             waits += 1
         }
-        preconditionFailure("the engine still wants to work after \(Self.iterationsMax) iterations")
+        preconditionFailure(
+            "the engine still wants to work after \(Self.iterationsMax) iterations: "
+                + "\(engine.schedule)")
     }
 
     /// More iterations than the largest test needs.

@@ -1,9 +1,10 @@
-// The long search: runs of five stores, of a daemon with its clients, of five joined daemons, and of
-// their links over a server, by the million.
+// The long search: runs of five stores, of a daemon with its clients, of five joined daemons, of
+// hosts with changing definitions over a bad log, and of their links over a server, by the million.
 //
 //     simulate causality FIRST COUNT
 //     simulate engine FIRST COUNT
 //     simulate fleet FIRST COUNT
+//     simulate joins FIRST COUNT [STEPS]
 //     simulate link FIRST COUNT
 //     simulate stories FIRST COUNT [STEPS]
 //     simulate commands FIRST COUNT
@@ -29,7 +30,8 @@ struct Simulate {
         guard let search = Search(rawValue: arguments[1]) else { usage() }
         var length: Int?
         if arguments.count > 4 {
-            guard search == .stories, arguments.count == 5, let steps = Int(arguments[4]), steps > 0
+            guard search == .stories || search == .joins, arguments.count == 5,
+                let steps = Int(arguments[4]), steps > 0
             else { usage() }
             length = steps
         }
@@ -46,7 +48,7 @@ struct Simulate {
 
     private static func usage() -> Never {
         print("usage: simulate causality|engine|fleet|link|commands|faults FIRST COUNT")
-        print("       simulate stories FIRST COUNT [STEPS]")
+        print("       simulate joins|stories FIRST COUNT [STEPS]")
         exit(64)
     }
 
@@ -58,9 +60,11 @@ struct Simulate {
             .map { "five daemons: \($0)" }
         missed += LinkBug.allCases.filter { !LinkWorld.finds($0, in: seeds) }
             .map { "a link: \($0)" }
+        missed += JoinFault.allCases.filter { !JoinWorld.finds($0, in: seeds) }
+            .map { "hosts that join: \($0)" }
         let count =
             CausalFault.allCases.count + EngineFailure.faultCount + FleetFault.allCases.count
-            + LinkBug.allCases.count
+            + JoinFault.allCases.count + LinkBug.allCases.count
         for name in missed { print("not found in \(seeds.count) lives: \(name)") }
         print("\(count - missed.count) of \(count) seeded bugs caught")
         exit(missed.isEmpty ? 0 : 1)
@@ -96,7 +100,7 @@ private struct Outcome: Sendable {
 }
 
 private enum Search: String, Sendable {
-    case causality, engine, fleet, link, stories, commands
+    case causality, engine, fleet, joins, link, stories, commands
 
     /// The name of what is searched, in the plural.
     var life: String {
@@ -104,6 +108,7 @@ private enum Search: String, Sendable {
         case .causality: "schedules of five stores"
         case .engine: "lives of a daemon"
         case .fleet: "lives of five daemons"
+        case .joins: "lives of hosts that join"
         case .link: "lives of a link"
         case .stories: "stories"
         case .commands: "stories of a daemon"
@@ -114,7 +119,7 @@ private enum Search: String, Sendable {
     var pieceSize: UInt64 {
         switch self {
         case .causality: 500
-        case .engine, .fleet: 20
+        case .engine, .fleet, .joins: 20
         case .link, .stories: 5
         case .commands: 1
         }
@@ -129,7 +134,7 @@ private enum Search: String, Sendable {
         return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
     }
 
-    /// - Parameter length: The number of steps of a story, if not the usual one.
+    /// - Parameter length: The number of steps of a run, if not the usual one.
     func run(_ seeds: Range<UInt64>, _ length: Int?) -> Outcome {
         var outcome = Outcome()
         for seed in seeds {
@@ -146,6 +151,10 @@ private enum Search: String, Sendable {
                 let plan = FleetPlan(seed: seed)
                 outcome.steps += plan.steps.count
                 outcome.failure = FleetFailure.found(in: plan)?.description
+            case .joins:
+                let steps = length ?? JoinWorld.usualSteps
+                outcome.steps += steps
+                outcome.failure = JoinWorld.failure(of: seed, steps: steps)
             case .link:
                 outcome.steps += LinkWorld.steps
                 outcome.failure = LinkWorld.failure(of: seed)

@@ -30,7 +30,9 @@ extension FormMigration {
     /// The plan from `old` to `new`.
     ///
     /// A field is identified by its id. `was` counts only if the old definition has no field with
-    /// the new id, so a `was` that remains in the file changes nothing at the next apply.
+    /// the new id, so a `was` that remains in the file changes nothing at the next apply. No two
+    /// fields take over the same one: a form in which `was` names a present field, or two fields
+    /// have the same `was`, is not accepted.
     ///
     /// - Parameter values: the old definition's values by index; `nil` if nobody has set one. Such
     ///   a field shows its default and is kept whatever its new type is.
@@ -40,10 +42,9 @@ extension FormMigration {
         var plan = FormMigration()
         var taken = Array(repeating: false, count: old.controls.count)
         for (index, control) in new.controls.enumerated() {
-            let source =
-                old.index(of: control.id)
-                ?? control.was.flatMap(old.index(of:)).flatMap { taken[$0] ? nil : $0 }
-            guard let source else {
+            guard
+                let source = old.index(of: control.id) ?? control.was.flatMap(old.index(of:))
+            else {
                 plan.added.append(control.id)
                 plan.origins.append(.new)
                 continue

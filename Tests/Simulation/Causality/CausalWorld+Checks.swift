@@ -128,17 +128,20 @@ extension CausalForm {
 
     /// The form with the timestamps of its registers limited to `bound`: a fault.
     func withStamps(upTo bound: Int64) -> CausalForm {
-        let altered = fields.map { field -> Field in
-            guard case .register(let register) = field.store else { return field }
-            let siblings = register.siblings.map { sibling in
-                MultiValueRegister<Written>.Sibling(
-                    dot: sibling.dot,
-                    stamp: min(sibling.stamp, HybridTimestamp(milliseconds: bound)),
-                    payload: sibling.payload)
-            }
-            let store = MultiValueRegister(sorted: siblings) ?? register
-            return Field(id: field.key.id, store: .register(store))
-        }
+        let altered = fields.map { Field(id: $0.key.id, store: $0.store.withStamps(upTo: bound)) }
         return CausalForm(context: context, sorted: altered) ?? self
+    }
+}
+
+extension FieldStore {
+    /// A register with its timestamps limited to `bound`, or another store: a fault.
+    func withStamps(upTo bound: Int64) -> FieldStore {
+        guard case .register(let register) = self else { return self }
+        let siblings = register.siblings.map { sibling in
+            MultiValueRegister<Written>.Sibling(
+                dot: sibling.dot, stamp: min(sibling.stamp, HybridTimestamp(milliseconds: bound)),
+                payload: sibling.payload)
+        }
+        return MultiValueRegister(sorted: siblings).map { .register($0) } ?? self
     }
 }

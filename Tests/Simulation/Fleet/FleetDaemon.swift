@@ -6,9 +6,9 @@
 import EngineTestKit
 import SyncCore
 
-/// A delta or the whole form of one daemon, sent to others.
+/// A change or the whole form of one daemon, sent to others.
 struct FleetMessage {
-    let form: CausalForm
+    let item: SharedItem
     let knowledge: CausalKnowledge
     let from: Int
 }
@@ -47,8 +47,10 @@ final class FleetDaemon {
     let edits: FleetEdits
     private(set) var form = CausalForm()
     private(set) var knowledge = CausalKnowledge()
-    var outbox = CausalForm()
-    var outboxKnowledge = CausalKnowledge()
+    /// What the transactions that are not sent yet tell others, in their order.
+    private var outbox: [CausalKnowledge] = []
+    /// The message that is being joined.
+    private var joining: FleetMessage?
     private(set) var revision: Int64 = 0
     /// The notification of each revision of this log, and the tokens that its state may have had: a
     /// silent write changes the token.
@@ -92,7 +94,7 @@ final class FleetDaemon {
         self.fault = fault
         host = try EngineHost(
             seed: seed &+ UInt64(place), replica: ReplicaID(id: UInt64(place + 0xa), epoch: 1),
-            copyOf: store)
+            copyOf: store, link: .fleet("h\(place)"))
         host.settle()
         probe = host.connect(uid: 0, user: "root")
         try refresh()
@@ -125,6 +127,11 @@ final class FleetDaemon {
                 default: break
                 }
             }
+            if let message = joining {
+                joining = nil
+                let after = try CausalForm.fleet(context) { stores[$0] ?? form[$0.key] }
+                return try learn(message, rows, after)
+            }
             if rows.isEmpty, !affirmations.areSome(in: context) { return }
             let after = try CausalForm.fleet(context) { stores[$0] ?? form[$0.key] }
             try learn(rows, after)
@@ -135,8 +142,7 @@ final class FleetDaemon {
 
     /// Records what was written, and what is to be sent to other daemons.
     private func learn(_ rows: [RevisionRow], _ after: CausalForm) throws {
-        let before = form
-        var counter = before.context.highestCounter(of: host.replica)
+        var counter = form.context.highestCounter(of: host.replica)
         for row in rows {
             try learnAffirmations(after, &counter)
             try learn(row, after, &counter)
@@ -144,7 +150,6 @@ final class FleetDaemon {
         try learnAffirmations(after, &counter)
         form = after
         seenAt[revision, default: []].append(try tokenSeen(form.token))
-        outbox.join(try .fleetDelta(from: before, to: after, by: host.replica))
         if fault == .lostCommit { (previous, latest) = (latest, host.store) }
     }
 
@@ -184,7 +189,7 @@ final class FleetDaemon {
             daemon: self, edit: edit, dots: dots, after: after,
             own: own[connection] ?? EventSet())
         try told.work(params, &knowledge)
-        outboxKnowledge.learn(told.told)
+        outbox.append(told.told)
         for field in told.written { changedBy[field] = uid }
         if params != nil { revision += 1 }
         done[edit.number] = (revision, told.events)
@@ -194,15 +199,9 @@ final class FleetDaemon {
     private func learn(
         _ row: RevisionRow, _ after: CausalForm, _ counter: inout UInt64
     ) throws {
-        let text = String(decoding: row.frame.dropFirst(4), as: UTF8.self)
-        var decoder = ServerMessageDecoder()
-        let message = try decoder.decode(Array(text.utf8)).first
-        guard case .notification(.stateChanged(let params))? = message,
-            let by = params.changes.first?.state.by, let edit = edits[by.client]
-        else { throw Violation("\(name): not a known change: \(text)") }
-        guard params.revision == revision + 1 else {
-            throw Violation(
-                "\(name): revision \(revision + 1) was expected, and this came: \(text)")
+        let (text, params) = try nextChange(row)
+        guard let by = params.changes.first?.state.by, let edit = edits[by.client] else {
+            throw Violation("\(name): not a known edit: \(text)")
         }
         try checkNew(edit)
         let token = try ContextToken.parse(params.context)
@@ -213,6 +212,52 @@ final class FleetDaemon {
         try note(edit, params, dots, after, uid: by.uid, connection: by.connection)
         frames[revision] = text
         seenAt[revision] = [try tokenSeen(params.context)]
+    }
+
+    /// The notification of the next revision.
+    private func nextChange(_ row: RevisionRow) throws -> (text: String, StateChanged) {
+        let text = String(decoding: row.frame.dropFirst(4), as: UTF8.self)
+        var decoder = ServerMessageDecoder()
+        let message = try decoder.decode(Array(text.utf8)).first
+        guard case .notification(.stateChanged(let params))? = message else {
+            throw Violation("\(name): not a change: \(text)")
+        }
+        guard params.revision == revision + 1 else {
+            throw Violation(
+                "\(name): revision \(revision + 1) was expected, and this came: \(text)")
+        }
+        return (text, params)
+    }
+
+    /// Records what a join did: at most one revision, with every field that reads otherwise.
+    private func learn(
+        _ message: FleetMessage, _ rows: [RevisionRow], _ after: CausalForm
+    ) throws {
+        let before = FleetField.allCases.map { oracle.reading($0, knowledge) }
+        knowledge.learn(message.knowledge)
+        form = after
+        guard rows.count < 2 else { throw Violation("\(name): \(rows.count) revisions of a join") }
+        var told: Set<String> = []
+        for row in rows {
+            let (text, params) = try nextChange(row)
+            for change in params.changes {
+                told.insert(change.field)
+                if let wrong = oracle.difference(change.state, change.field, knowledge) {
+                    throw Violation("\(name) joins and notifies of \(change.field): \(wrong)")
+                }
+                guard let field = FleetField(id: change.field) else { continue }
+                changedBy[field] = change.state.by?.uid
+            }
+            revision += 1
+            frames[revision] = text
+            seenAt[revision] = [try tokenSeen(params.context)]
+        }
+        for (field, was) in zip(FleetField.allCases, before)
+        where oracle.reading(field, knowledge) != was && !told.contains(field.id) {
+            throw Violation("\(name) joins \(field) and does not notify of it")
+        }
+        seenAt[revision, default: []].append(try tokenSeen(form.token))
+        if fault == .lostCommit { (previous, latest) = (latest, host.store) }
     }
 
     /// The events that the token of the present state names: only events that the daemon knows, and
@@ -336,63 +381,91 @@ final class FleetDaemon {
         knowledge = backup.knowledge
         done = backup.done
         changedBy = backup.changedBy
-        outbox = CausalForm()
-        outboxKnowledge = CausalKnowledge()
+        outbox = []
         try start(over: backup.store, newEpoch: fault != .reusedEpoch, newLogs: true)
     }
 
     // MARK: - Joining
 
-    /// The store of the stopped daemon joins the state of others, and the daemon starts with new
-    /// logs, as revisions no longer describe all changes.
-    func take(_ messages: [FleetMessage]) throws {
-        var store = fault == .lostCommit ? previous ?? host.store : host.store
-        var image = store.image()
-        guard var row = image.forms.first else { throw Violation("\(name) has no form") }
-        let before = fault == .lostCommit && previous != nil ? try old(image) : form
-        var joined = before
-        let wall = host.milliseconds + host.wallOffset
-        var clock = HybridLogicalClock(after: SteadyClock.stamp(in: image.clock))
-        for message in messages {
-            knowledge.learn(message.knowledge)
-            clock.observe(message.form.greatestStamp, at: wall)
-            switch fault {
-            case .skippedJoin: joined.join(message.form.withoutLastField(of: joined))
-            case .alteredStamp: joined.join(message.form.withStamps(upTo: wall + 1_000))
-            default: joined.join(message.form)
+    /// Removes and returns what the daemon has to tell others.
+    func takeMessages() throws -> [FleetMessage] {
+        try host.engine.takeShared().map { item in
+            switch item {
+            case .whole(let whole):
+                outbox = []
+                return try message(whole)
+            case .delta(let delta):
+                guard !outbox.isEmpty else { throw Violation("\(name) tells too much") }
+                return FleetMessage(
+                    item: .delta(try FormDelta(decoding: delta.encoded)),
+                    knowledge: outbox.removeFirst(), from: place)
             }
-        }
-        row.revision += 1
-        row.context = joined.context.encoded
-        image.forms = [row]
-        for index in image.fields.indices {
-            guard let field = FleetField(id: image.fields[index].field),
-                joined[field.key] != before[field.key]
-            else { continue }
-            var cell = try CellRow(decoding: image.fields[index].state)
-            cell.store = joined[field.key]
-            cell.revision = row.revision
-            image.fields[index] = FieldRow(form: row.key, field: field.id, state: cell.encoded)
-        }
-        image.clock = SteadyClock(
-            at: Moment(wallMilliseconds: wall, monotonicNanoseconds: 0), kept: image.clock
-        ).kept(with: clock.last)
-        store.rebuild(image)
-        if fault == .silentJoin {
-            revision += 1
-            try start(over: store, newEpoch: false, newLogs: false)
-        } else {
-            try start(over: store, newEpoch: false, newLogs: true)
         }
     }
 
-    private func old(_ image: StoreImage) throws -> CausalForm {
-        let context = try CausalContext(decoding: image.forms.first?.context ?? [])
-        return try .fleet(context) { field in
-            let row = image.fields.first { $0.field == field.id }
-            return try row.flatMap { try CellRow(decoding: $0.state).store }
-                ?? FieldStore(field.kind)
+    /// Everything that the daemon knows; `nil` if it has nothing that is durable.
+    func wholeMessage() throws -> FleetMessage? {
+        try host.engine.whole(of: "fleet").map(message)
+    }
+
+    private func message(_ whole: WholeForm) throws -> FleetMessage {
+        FleetMessage(
+            item: .whole(try WholeForm(decoding: whole.encoded)), knowledge: knowledge,
+            from: place)
+    }
+
+    /// The daemon joins what another sent, while it goes on.
+    func take(_ message: FleetMessage) throws {
+        // Of a batch that has edits too, nobody could tell which revision is whose.
+        mend()
+        if fault == .silentJoin { host.faults.insert(.withholdsChanges) }
+        joining = message
+        let outcome = host.join([message.item])
+        host.settle()
+        joining = nil
+        host.faults.remove(.withholdsChanges)
+        switch outcome.first {
+        case .joined, .known: break
+        default: throw Violation("\(name) does not join: \(outcome)")
         }
+        if let failure { throw failure }
+        if outcome.first == .known { knowledge.learn(message.knowledge) }
+    }
+
+    /// Whether the fault changes the store behind the engine's back.
+    var spoilsStore: Bool {
+        switch fault {
+        case .skippedJoin, .lostCommit, .alteredStamp: true
+        default: false
+        }
+    }
+
+    /// The store of the stopped daemon gets the fault, after a join into `before`.
+    func spoil(_ before: ModelStore) throws {
+        guard let key = row?.key else { return }
+        let old = (fault == .lostCommit ? previous ?? before : before).fields[key] ?? [:]
+        let rows = (host.store.fields[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        var changed = rows.filter { old[$0.field] != $0 && FleetField(id: $0.field) != nil }
+        switch fault {
+        case .skippedJoin: changed = changed.suffix(1).compactMap { old[$0.field] }
+        case .lostCommit: changed = changed.compactMap { old[$0.field] }
+        case .alteredStamp:
+            let bound = host.milliseconds + host.wallOffset + 1_000
+            changed = try changed.map { row in
+                var cell = try CellRow(decoding: row.state)
+                cell.store = cell.store?.withStamps(upTo: bound)
+                return FieldRow(form: key, field: row.field, state: cell.encoded)
+            }
+        default: return
+        }
+        host.edit { $0.commit(Batch(number: 0, operations: changed.map { .putField($0) })) }
+    }
+}
+
+extension LinkConfiguration {
+    /// A host of the fleet.
+    static func fleet(_ host: String) -> LinkConfiguration {
+        LinkConfiguration(host: host, forms: [Glob("fleet")])
     }
 }
 

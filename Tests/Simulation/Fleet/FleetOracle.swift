@@ -55,6 +55,11 @@ final class FleetOracle {
     /// Whether it is durable at a daemon.
     func isKnown(_ dot: Dot) -> Bool { dots.contains(dot) }
 
+    /// Writes that nobody of the fleet made.
+    func know(_ context: CausalContext) {
+        for entry in context.vector.entries { dots.insert(Dot(entry.replica, entry.counter)) }
+    }
+
     // MARK: - Reading
 
     /// The current events under `key`, greatest rank first.

@@ -19,27 +19,14 @@ extension CausalForm {
         }
         return form
     }
+}
 
-    /// The delta between two states of a form of `replica`.
-    static func fleetDelta(
-        from before: CausalForm, to after: CausalForm, by replica: ReplicaID
-    ) throws -> CausalForm {
-        var touched = CausalContext()
-        let first = before.context.highestCounter(of: replica)
-        for counter in first..<max(first, after.context.highestCounter(of: replica)) {
-            touched.insert(Dot(replica, counter + 1))
+extension SharedItem {
+    /// The item in a few words.
+    var summary: String {
+        switch self {
+        case .delta(let delta): "\(delta.replica):\(delta.counters)"
+        case .whole(let whole): "all of [\(whole.context)]"
         }
-        for field in order {
-            for dot in after[field.key].dropped(since: before[field.key]) { touched.insert(dot) }
-        }
-        return try fleet(touched) { after[$0.key].restricted(to: touched) }
-    }
-
-    /// A fault: the last changed field is left out, and its writes count as known.
-    func withoutLastField(of own: CausalForm) -> CausalForm {
-        guard let last = fields.last, fields.count > 1 else { return self }
-        let left = Field(id: last.key.id, store: own[last.key].restricted(to: context))
-        let fields = fields.dropLast() + (left.store.isEmpty ? [] : [left])
-        return CausalForm(context: context, sorted: Array(fields)) ?? self
     }
 }

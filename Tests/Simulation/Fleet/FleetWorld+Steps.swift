@@ -11,7 +11,7 @@ extension FleetWorld {
         case .leave:
             let client = clients[random.below(clients.count)]
             if let daemon = client.daemon { try leave(client, daemon) }
-        case .send: publish(daemon, whole: random.chance(20))
+        case .send: try publish(daemon, whole: random.chance(20))
         case .take: try take(at: daemon)
         case .split:
             for place in side.indices { side[place] = random.chance(50) }
@@ -126,7 +126,6 @@ extension FleetWorld {
             }
         }
         if heard.isEmpty { return }
-        try end(daemon, isKilled: random.chance(50), writesBatch: random.chance(50))
         try take(heard, at: daemon)
     }
 

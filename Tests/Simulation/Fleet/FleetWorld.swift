@@ -1,9 +1,8 @@
 // Five daemons, each with its engine, store and clock, and clients that move between them. The
 // daemons are joined by deltas that are lost, duplicated, reordered and cut off.
 //
-// Daemons do not connect to each other yet. A message is a delta of the causal core, made from what
-// an engine durably wrote. The receiver joins it into its store while it is stopped. Then its
-// engine reads, shows, edits and undoes with the writes of others.
+// A message is what an engine tells the others of one transaction, or of the whole form. The
+// receiver joins it while its clients read and edit.
 
 import EngineTestKit
 import SeededRandom
@@ -31,7 +30,7 @@ package final class FleetWorld {
 
     /// A store with the form.
     private static func template() throws -> StoreImage {
-        let host = try EngineHost()
+        let host = try EngineHost(link: .fleet("template"))
         let root = host.connect(uid: 0, user: "root")
         host.call(root, .formApply(FormApply(definition: .fleetForm)))
         return host.store.image()
@@ -44,7 +43,9 @@ package final class FleetWorld {
         let oracle = oracle
         let edits = edits
         var store = ModelStore()
-        store.rebuild(try Self.template())
+        let template = try Self.template()
+        store.rebuild(template)
+        for form in template.forms { oracle.know(try CausalContext(decoding: form.context)) }
         daemons = try (0..<5).map { place in
             try FleetDaemon(
                 place, seed: plan.seed, copyOf: store, oracle: oracle, edits: edits,
@@ -100,8 +101,8 @@ package final class FleetWorld {
         }
     }
 
-    /// The number of epochs so far.
-    private var replicas: Int { daemons.reduce(0) { $0 + Int($1.host.replica.epoch) } }
+    /// The number of epochs so far, with that of the daemon that made the form.
+    private var replicas: Int { daemons.reduce(1) { $0 + Int($1.host.replica.epoch) } }
 
     private func read(_ daemon: FleetDaemon) throws {
         if let failure = daemon.failure { throw failure }
@@ -153,23 +154,31 @@ package final class FleetWorld {
     }
 
     /// The new writes at `daemon`, or its whole form, are sent.
-    func publish(_ daemon: FleetDaemon, whole: Bool) {
+    func publish(_ daemon: FleetDaemon, whole: Bool) throws {
         tell("\(daemon.name) sends \(whole ? "all" : "what is new")")
-        if messages.count == 32 { messages.removeFirst() }
-        messages.append(
-            FleetMessage(
-                form: whole ? daemon.form : daemon.outbox,
-                knowledge: whole ? daemon.knowledge : daemon.outboxKnowledge, from: daemon.place))
-        daemon.outbox = CausalForm()
-        daemon.outboxKnowledge = CausalKnowledge()
+        messages += try daemon.takeMessages()
+        if whole, let message = try daemon.wholeMessage() { messages.append(message) }
+        if messages.count > Self.messagesMax {
+            messages.removeFirst(messages.count - Self.messagesMax)
+        }
     }
+
+    /// More messages than this are not kept for daemons that do not read them.
+    private static let messagesMax = 64
 
     func take(_ messages: [FleetMessage], at daemon: FleetDaemon) throws {
         for message in messages {
-            tell("\(daemon.name) receives [\(message.form.context)] of daemon \(message.from)")
+            tell("\(daemon.name) joins \(message.item.summary) of daemon \(message.from)")
+            let before = daemon.host.store
+            try daemon.take(message)
+            try settle(daemon)
+            if daemon.spoilsStore {
+                try end(daemon, isKilled: true, writesBatch: false)
+                try daemon.spoil(before)
+                try daemon.start()
+                try settle(daemon)
+            }
         }
-        try daemon.take(messages)
-        try settle(daemon)
     }
 
     // MARK: - The end
@@ -185,12 +194,9 @@ package final class FleetWorld {
             }
         }
         tell("all daemons exchange their states")
-        for daemon in daemons { try end(daemon, isKilled: false, writesBatch: false) }
-        var all = daemons.map {
-            FleetMessage(form: $0.form, knowledge: $0.knowledge, from: $0.place)
-        }
+        var all = try daemons.compactMap { try $0.wholeMessage() }
         var whole = CausalForm()
-        for message in all { whole.join(message.form) }
+        for daemon in daemons { whole.join(daemon.form) }
         for daemon in daemons {
             all.shuffle(using: &random)
             try take(all, at: daemon)

@@ -69,6 +69,29 @@ import Testing
         #expect(turns < 10, "who owes nothing takes no turns")
     }
 
+    @Test("once a disk that hung works again, those whose edits it held go on")
+    func hangingDisk() {
+        let scheduler = Scheduler()
+        scheduler.measuresTime = true
+        let users = [scheduler.join(1), scheduler.join(2)]
+        for user in users {
+            scheduler.spend(1, user)
+            for _ in 0..<4 { scheduler.countEdit(user) }
+        }
+        scheduler.commitBegan()
+        scheduler.now += 700_000 * Self.millisecond
+        _ = turn(scheduler)
+        scheduler.commitEnded(took: 700_000 * Self.millisecond, waitsForCommits: true)
+        let connections = users.map { connection(UInt64($0.uid), $0, hasWork: true) }
+        var waited = 0
+        while turn(scheduler).isEmpty, waited < 1_000_000 {
+            scheduler.now += Self.millisecond
+            waited += 1
+        }
+        #expect(waited <= 200, "both wait for \(waited) ms, and nobody works")
+        #expect(connections.count == 2)
+    }
+
     @Test("who has used its time waits until it has credit again, and the shell knows when")
     func credit() throws {
         let scheduler = Scheduler()

@@ -98,6 +98,16 @@ struct FormMigrationTests {
         #expect(found.origins == [.carries(1)] && found.removed == ["a"])
     }
 
+    @Test(
+        "two fields cannot take over the same one",
+        arguments: [
+            #"{"id": "b", "type": "toggle", "was": "a"}, {"id": "a", "type": "toggle"}"#,
+            #"{"id": "b", "type": "toggle", "was": "a"}, {"id": "c", "type": "toggle", "was": "a"}"#,
+        ])
+    func twoHeirs(fields: String) {
+        #expect(throws: FormIssues.self) { try form(fields: fields) }
+    }
+
     @Test("the same definition keeps everything")
     func identity() throws {
         let form = try FormDefinition.parse(

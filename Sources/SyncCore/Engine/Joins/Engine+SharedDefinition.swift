@@ -22,8 +22,7 @@ extension Engine {
             state.shared = shared.with(hidden: hidden)
             return
         }
-        let ids = shared.storeIDs(
-            for: change.definition, plan, from: old.definition.controls.map(\.id))
+        let ids = shared.storeIDs(for: change.definition, plan)
         var hidden: [CausalForm.Field] = []
         hidden[SharedDefinition.key] = shared.hidden[SharedDefinition.key]
         hidden.write(
@@ -33,13 +32,6 @@ extension Engine {
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
         for (index, origin) in plan.origins.enumerated() {
             guard let source = origin.source else { continue }
-            guard ids[index] == shared.storeIDs[source] else {
-                // Two controls were one, and the other has its store.
-                let control = change.definition.controls[index]
-                state.cells[index] = Cell(
-                    CellContent(kind: control.storeKind, defaultValue: control.defaultValue))
-                continue
-            }
             let key = SharedDefinition.optionsKey(ids[index])
             let was = old.definition.controls[source].id
             if FormDefinition.writtenOptions(of: was, in: old.applied)
@@ -180,34 +172,18 @@ extension FormMigration.Origin {
 
 extension SharedState {
     /// The store ids under another definition.
-    ///
-    /// - Parameter controls: The ids of the present controls.
-    fileprivate func storeIDs(
-        for definition: FormDefinition, _ plan: FormMigration, from controls: [String]
-    ) -> [String] {
-        var ids: [String?] = plan.origins.map { _ in nil }
-        var taken: Set<String> = []
-        // A control that keeps its id comes before one that had it.
-        for keepsID in [true, false] {
-            for (index, origin) in plan.origins.enumerated() where ids[index] == nil {
-                guard let source = origin.source else { continue }
-                let isSame = controls[source] == definition.controls[index].id
-                if isSame == keepsID, taken.insert(storeIDs[source]).inserted {
-                    ids[index] = storeIDs[source]
-                }
-            }
-        }
-        for index in ids.indices where ids[index] == nil {
-            let id = definition.controls[index].id
-            var free = id
+    fileprivate func storeIDs(for definition: FormDefinition, _ plan: FormMigration) -> [String] {
+        let kept = plan.origins.map { origin in origin.source.map { storeIDs[$0] } }
+        var taken = Set(kept.compactMap(\.self))
+        return zip(definition.controls, kept).map { control, kept in
+            if let kept { return kept }
+            var free = control.id
             var number = 2
-            while taken.contains(free) {
-                free = "\(id)~\(number)"
+            while !taken.insert(free).inserted {
+                free = "\(control.id)~\(number)"
                 number += 1
             }
-            taken.insert(free)
-            ids[index] = free
+            return free
         }
-        return ids.compactMap(\.self)
     }
 }

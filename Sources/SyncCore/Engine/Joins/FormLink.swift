@@ -48,10 +48,9 @@ final class FormLink {
     /// Whether there is something to take.
     var hasUnsent: Bool { isWholeDue || !unsent.isEmpty }
 
-    /// Adds the change of a transaction that the gathering batch has.
-    func gather(_ delta: FormDelta) {
-        if !isWholeDue { gathering.append(delta) }
-    }
+    /// Adds the change of a transaction that the gathering batch has. A whole that is taken before
+    /// the batch is durable does not have it.
+    func gather(_ delta: FormDelta) { gathering.append(delta) }
 
     /// The batch is sealed; returns what other hosts are told once it is durable. `whole` is the
     /// form as the batch has it.

@@ -27,7 +27,7 @@ public enum SharedItem: Sendable {
     }
 
     /// The writes that it knows.
-    var context: CausalContext {
+    package var context: CausalContext {
         switch self {
         case .delta(let delta): delta.context
         case .whole(let whole): whole.context
@@ -35,7 +35,7 @@ public enum SharedItem: Sendable {
     }
 
     /// The stores that it has.
-    var stores: [CausalForm.Key: FieldStore] {
+    package var stores: [CausalForm.Key: FieldStore] {
         let all =
             switch self {
             case .delta(let delta): delta.stores.map { ($0.id, $0.store) }
@@ -51,12 +51,19 @@ public enum SharedItem: Sendable {
 /// transaction touched is there with only these dots, and is empty if it only lost some.
 public struct FormDelta: Sendable {
     /// A store that a transaction touched.
-    struct Store: Sendable {
+    package struct Store: Sendable {
         /// The id of the store: see `SharedState`.
-        let id: String
-        let store: FieldStore
+        package let id: String
+        package let store: FieldStore
         /// Only repeats what was there, so nothing that is read has changed.
-        let isSilent: Bool
+        package let isSilent: Bool
+
+        /// A store of a change.
+        package init(id: String, store: FieldStore, isSilent: Bool) {
+            self.id = id
+            self.store = store
+            self.isSilent = isSilent
+        }
     }
 
     /// The name of the form.
@@ -67,9 +74,9 @@ public struct FormDelta: Sendable {
     /// The counters of its new dots.
     public let counters: ClosedRange<UInt64>
     let stamp: HybridTimestamp
-    let context: CausalContext
+    package var context: CausalContext
     /// Sorted by id and kind.
-    let stores: [Store]
+    package var stores: [Store]
     /// Author, kind and undo steps; `nil` if it made no revision.
     let record: RevisionRecord?
     let message: String?
@@ -78,9 +85,9 @@ public struct FormDelta: Sendable {
 /// A shared form with everything that one host knows of it.
 public struct WholeForm: Sendable {
     /// A store, with the last change of the control that shows it.
-    struct Store: Sendable {
-        let id: String
-        let store: FieldStore
+    package struct Store: Sendable {
+        package let id: String
+        package let store: FieldStore
         let at: Int64
         let by: Author?
     }
@@ -91,7 +98,7 @@ public struct WholeForm: Sendable {
     /// The writes that it knows.
     public let context: CausalContext
     /// Sorted by id and kind; none is empty.
-    let stores: [Store]
+    package var stores: [Store]
 }
 
 // MARK: - Bytes
@@ -163,13 +170,13 @@ extension FormDelta: CausalityCodable {
 }
 
 extension FormDelta.Store: CausalityCodable {
-    func write(to writer: inout CausalityWriter) {
+    package func write(to writer: inout CausalityWriter) {
         writer.string(id)
         writer.flag(isSilent)
         store.write(to: &writer)
     }
 
-    init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         id = try reader.string()
         isSilent = try reader.flag()
         store = try FieldStore(from: &reader)
@@ -200,14 +207,14 @@ extension WholeForm: CausalityCodable {
 }
 
 extension WholeForm.Store: CausalityCodable {
-    func write(to writer: inout CausalityWriter) {
+    package func write(to writer: inout CausalityWriter) {
         writer.string(id)
         store.write(to: &writer)
         writer.signed(at)
         writer.optional(by) { $1.write(to: &$0) }
     }
 
-    init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         id = try reader.string()
         store = try FieldStore(from: &reader)
         at = try reader.signed()

@@ -37,7 +37,8 @@ final class Account {
     static let creditMax: Int64 = 1_000_000
     /// Nanoseconds that one request can block the loop before its uid has to rest.
     static let freeNanoseconds: UInt64 = 5_000_000
-    /// The rest grows with a request's duration up to this many nanoseconds.
+    /// The longest that one piece of work can take by itself (nanoseconds). Nobody pays for more,
+    /// and the rest after a request grows with its duration up to this.
     static let longNanoseconds: UInt64 = 100_000_000
     /// After this many nanoseconds, an iteration starts no further request.
     static let turnNanoseconds: UInt64 = 5_000_000

@@ -157,8 +157,9 @@ final class Scheduler {
         guard isContended, measuresTime else { return }
         // Only time from now on earns credit.
         if account.credit >= Account.creditMax { account.creditAt = now }
-        // At most a day, in case the clock leaps.
-        account.credit -= Int64(min(nanoseconds, 86_400_000_000_000))
+        // No work takes longer by itself. The rest is due to the machine, such as a disk that
+        // hangs, and users who have to pay for it would all wait while nobody works.
+        account.credit -= Int64(min(nanoseconds, Account.longNanoseconds))
         guard account.credit <= 0 else { return }
         account.unitsLeft = min(account.unitsLeft, 0)
         noteSpent(account)
@@ -205,7 +206,7 @@ final class Scheduler {
     func rest(_ account: Account, after took: UInt64) {
         let free = Account.freeNanoseconds
         guard took > free else { return }
-        // No request takes longer by itself. The rest of the time is due to the machine.
+        // The rest of the time is due to the machine.
         let long = min(took, Account.longNanoseconds)
         let milliseconds = long / 1_000_000
         let begins = max(account.restsUntil, now &+ took)

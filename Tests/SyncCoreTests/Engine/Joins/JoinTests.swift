@@ -1,4 +1,5 @@
 import EngineTestKit
+import Simulation
 import Testing
 
 @testable import SyncCore
@@ -277,6 +278,26 @@ import Testing
             Issue.record("\(items)")
             return
         }
+    }
+
+    @Test("a change that is not durable when the whole form is taken is told afterwards")
+    func underWay() throws {
+        let fleet = try Fleet(Self.note)
+        let host = fleet.hosts[0]
+        try host.crash()
+        host.holdsCommits = true
+        let client = host.connect(uid: 0)
+        host.call(
+            client,
+            .stateSet(
+                StateSet(
+                    form: "shared", changes: [Change(field: "note", .value(.string("a")))],
+                    context: nil)))
+        fleet.exchange()
+        #expect(try !fleet.field("note", 1).isSet)
+        host.commit()
+        fleet.exchange()
+        #expect(try fleet.field("note", 1).value == .string("a") && fleet.agree())
     }
 
     @Test("a store that was copied takes a replica with another id before the next edit")

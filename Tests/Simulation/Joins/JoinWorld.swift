@@ -7,13 +7,7 @@
 
 import EngineTestKit
 import SeededRandom
-
-@testable import SyncCore
-
-/// A violation that a run found.
-struct JoinViolation: Error, CustomStringConvertible {
-    let description: String
-}
+package import SyncCore
 
 /// One host of the fleet.
 final class JoinHost {
@@ -34,7 +28,28 @@ final class JoinHost {
         watcher = host.connect(uid: 0, user: "root")
     }
 
-    var form: LiveForm? { host.engine.form(named: "shared") }
+    /// The form as it is in the store.
+    var row: FormRow? { host.store.forms.values.first { $0.name == "shared" } }
+
+    /// The definition in force.
+    var definition: FormDefinition? {
+        row.flatMap { row in
+            try? FormDefinition.parse(
+                JSON(parsing: row.definition), limits: .accepted,
+                compile: { _ in .success(PatternMatcher { _ in true }) })
+        }
+    }
+
+    /// The values that clients read.
+    func snapshot() throws -> StateSnapshot {
+        var decoder = ServerMessageDecoder()
+        for text in host.call(watcher, .stateGet(StateGet(form: "shared", fields: nil))) {
+            guard case .result(_, let json)? = try decoder.decode(Array(text.utf8)).first
+            else { continue }
+            return try StateSnapshot(decoding: json)
+        }
+        throw Violation("h\(place) has no form")
+    }
 
     /// The stores of the engine.
     var stores: CausalForm? {
@@ -52,7 +67,7 @@ extension SharedItem {
     }
 
     /// The item after its bytes have travelled.
-    var travelled: SharedItem {
+    package var travelled: SharedItem {
         get throws {
             switch self {
             case .delta(let delta): .delta(try FormDelta(decoding: delta.encoded))
@@ -63,7 +78,29 @@ extension SharedItem {
 }
 
 /// One run.
-final class JoinWorld {
+package final class JoinWorld {
+    /// The steps of a usual run.
+    package static let usualSteps = 120
+
+    /// What goes wrong with a seed, and what happened before; `nil`: nothing.
+    package static func failure(
+        of seed: UInt64, _ fault: JoinFault? = nil, steps: Int = usualSteps
+    ) -> String? {
+        do {
+            let world = try JoinWorld(seed: seed, fault: fault)
+            do { try world.run(steps: steps) } catch {
+                return "hosts that join, seed \(seed), \(steps) steps: \(error)\n"
+                    + world.story.joined(separator: "\n")
+            }
+            return nil
+        } catch { return "hosts that join, seed \(seed): \(error)" }
+    }
+
+    /// Whether one of the seeds finds a bug.
+    package static func finds(_ fault: JoinFault, in seeds: Range<UInt64>) -> Bool {
+        seeds.contains { failure(of: $0, fault) != nil }
+    }
+
     let seed: UInt64
     let fault: JoinFault?
     private(set) var story: [String] = []
@@ -118,15 +155,13 @@ final class JoinWorld {
     }
 
     private func edit(_ one: JoinHost) {
-        guard let form = one.form, form.isReadable else { return }
+        guard let definition = one.definition else { return }
         let client = one.host.connect(uid: UInt32(1000 + below(2)))
         defer { one.host.disconnect(client) }
         var changes: [Change] = []
         for _ in 0..<1 + below(2) {
             edits += 1
-            guard let change = JoinForms.change(of: form.working.definition, edits, &random) else {
-                continue
-            }
+            guard let change = JoinForms.change(of: definition, edits, &random) else { continue }
             changes.append(change)
         }
         if changes.isEmpty { return }
@@ -141,14 +176,14 @@ final class JoinWorld {
     }
 
     private func apply(_ text: String, at one: JoinHost) {
-        guard let definition = try? JSON(parsing: Array(text.utf8)), one.form != nil || log.isEmpty
+        guard let definition = try? JSON(parsing: Array(text.utf8)), one.row != nil || log.isEmpty
         else { return }
         tell("h\(one.place) applies \(text)")
         one.host.call(one.watcher, .formApply(FormApply(definition: definition)))
     }
 
     private func setOptions(_ one: JoinHost) {
-        guard one.form?.working.definition.index(of: "pick") != nil else { return }
+        guard one.definition?.index(of: "pick") != nil else { return }
         let options = (0..<1 + below(3)).map { JSON.string("o\($0)") }
         tell("h\(one.place) sets options")
         one.host.call(
@@ -161,11 +196,11 @@ final class JoinWorld {
         for item in one.host.engine.takeShared() {
             let item = try item.travelled
             guard let delta = item.causalForm else {
-                throw JoinViolation(description: "an item that is not a form: \(item)")
+                throw Violation("an item that is not a form: \(item)")
             }
             if case .whole = item, !one.shadow.context.isEmpty, delta != one.shadow {
-                throw JoinViolation(
-                    description: "h\(one.place) after a start: \(difference(delta, one.shadow))")
+                throw Violation(
+                    "h\(one.place) after a start: \(difference(delta, one.shadow))")
             }
             one.shadow.join(delta)
             truth.join(delta)
@@ -227,7 +262,7 @@ final class JoinWorld {
                 guard let form = log[place].item.causalForm else { continue }
                 one.shadow.join(form)
             case .held, .notNow: break
-            case .refused(let why): throw JoinViolation(description: "refused: \(why)")
+            case .refused(let why): throw Violation("refused: \(why)")
             }
         }
         if fault == .droppedStores, dropAttic(of: one) { try restart(one, false) }
@@ -272,8 +307,8 @@ final class JoinWorld {
         try publish(one)
         guard let stores = one.stores else { return }
         guard stores == one.shadow else {
-            throw JoinViolation(
-                description: "h\(one.place): \(difference(stores, one.shadow))")
+            throw Violation(
+                "h\(one.place): \(difference(stores, one.shadow))")
         }
         try watch(one)
     }
@@ -292,8 +327,8 @@ final class JoinWorld {
             let texts = one.host.call(
                 one.watcher, .stateSubscribe(StateSubscribe(form: "shared", since: nil)))
             one.isWatching = true
-            one.watched = Int64(one.form?.committed.revision ?? 0)
-            if texts.isEmpty { throw JoinViolation(description: "no snapshot") }
+            one.watched = Int64(one.row?.revision ?? 0)
+            if texts.isEmpty { throw Violation("no snapshot") }
             _ = one.host.take(one.watcher)
             return
         }
@@ -307,14 +342,14 @@ final class JoinWorld {
                 default: continue
                 }
                 guard revision == one.watched + 1 else {
-                    throw JoinViolation(
-                        description: "h\(one.place) notifies \(revision) after \(one.watched)")
+                    throw Violation(
+                        "h\(one.place) notifies \(revision) after \(one.watched)")
                 }
                 one.watched = revision
             }
         }
-        guard one.watched == Int64(one.form?.committed.revision ?? 0) else {
-            throw JoinViolation(description: "h\(one.place) did not notify all revisions")
+        guard one.watched == Int64(one.row?.revision ?? 0) else {
+            throw Violation("h\(one.place) did not notify all revisions")
         }
     }
 
@@ -345,8 +380,8 @@ final class JoinWorld {
         }
         for one in hosts {
             guard let own = one.stores, own == truth else {
-                throw JoinViolation(
-                    description: "h\(one.place) lacks: "
+                throw Violation(
+                    "h\(one.place) lacks: "
                         + difference(one.stores ?? CausalForm(), truth))
             }
             try compare(one, hosts[0])
@@ -354,23 +389,23 @@ final class JoinWorld {
     }
 
     private func compare(_ one: JoinHost, _ other: JoinHost) throws {
-        guard let own = one.stores, let theirs = other.stores, let form = one.form,
-            let first = other.form
-        else { throw JoinViolation(description: "h\(one.place) or h\(other.place) has no form") }
+        guard let own = one.stores, let theirs = other.stores, let row = one.row,
+            let first = other.row
+        else { throw Violation("h\(one.place) or h\(other.place) has no form") }
         guard own == theirs,
             one.host.engine.digest(of: "shared") == other.host.engine.digest(of: "shared")
         else {
-            throw JoinViolation(
-                description: "h\(one.place) and h\(other.place): \(difference(own, theirs))")
+            throw Violation(
+                "h\(one.place) and h\(other.place): \(difference(own, theirs))")
         }
-        guard form.committed.definition.json == first.committed.definition.json else {
-            throw JoinViolation(description: "h\(one.place) has another definition")
+        guard try JSON(parsing: row.definition) == JSON(parsing: first.definition) else {
+            throw Violation("h\(one.place) has another definition")
         }
-        for index in form.committed.cells.indices {
-            let (mine, yours) = (form.committed.field(index), first.committed.field(index))
-            guard mine.value == yours.value, mine.isSet == yours.isSet,
+        for (own, theirs) in try zip(one.snapshot().fields, other.snapshot().fields) {
+            let (mine, yours) = (own.state, theirs.state)
+            guard own.id == theirs.id, mine.value == yours.value, mine.isSet == yours.isSet,
                 mine.conflict == yours.conflict, mine.isInvalid == yours.isInvalid
-            else { throw JoinViolation(description: "two values: \(mine) and \(yours)") }
+            else { throw Violation("two values: \(mine) and \(yours)") }
         }
     }
 }

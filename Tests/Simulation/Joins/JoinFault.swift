@@ -1,11 +1,10 @@
 // Bugs that a run can have, to show that it finds them.
 
 import EngineTestKit
-
-@testable import SyncCore
+import SyncCore
 
 /// A bug that can be put in, to show that the oracle finds it.
-enum JoinFault: CaseIterable {
+package enum JoinFault: CaseIterable, Sendable {
     /// The cursor is durable before the join is.
     case cursorBeforeJoin
     /// A change lacks the dots that it replaced or removed.
@@ -27,37 +26,35 @@ extension JoinWorld {
     func faulty(_ item: SharedItem) -> SharedItem {
         switch (fault, item) {
         case (.noDroppedDots, .delta(let delta)):
-            var context = CausalContext()
-            for counter in delta.counters { context.insert(Dot(delta.replica, counter)) }
-            return .delta(delta.with(context, delta.stores))
+            let dots = CausalContext(dots: delta.counters.map { Dot(delta.replica, $0) })
+            return .delta(
+                delta.with(delta.stores.map { $0.with($0.store.restricted(to: dots)) }, dots))
         case (.unlistedRemoval, .delta(let delta)):
-            return .delta(delta.with(delta.context, delta.stores.filter { !$0.store.isEmpty }))
+            return .delta(delta.with(delta.stores.filter { !$0.store.isEmpty }))
         case (.noAttic, .whole(let whole)):
-            let said = whole.stores.first { $0.id == "$definition" }
-            guard let said,
-                let kept = SharedDefinition(
-                    in: [CausalForm.Field(id: said.id, store: said.store)])
+            guard case .register(let said) = whole.stores.first(where: { $0.id == "$definition" })?
+                .store, let kept = ConflictPolicy.latest.current(said.siblings)?.payload.value,
+                let file = kept["definition"]
             else { return item }
-            let fields = FormDefinition.fieldIDs(of: kept.file)
-            let shown = Set(fields.map { kept.storeIDs[$0] ?? $0 })
-            return .whole(
-                WholeForm(
-                    form: whole.form, life: whole.life, context: whole.context,
-                    stores: whole.stores.filter { $0.id.first == "$" || shown.contains($0.id) }))
+            let shown = Set(
+                FormDefinition.fieldIDs(of: file).map { kept["stores"]?[$0]?.stringValue ?? $0 })
+            var less = whole
+            less.stores.removeAll { $0.id.first != "$" && !shown.contains($0.id) }
+            return .whole(less)
         case (.otherStoreID, .delta(let delta)):
-            return .delta(delta.with(delta.context, delta.stores.map(\.withOtherStoreIDs)))
+            return .delta(delta.with(delta.stores.map(\.withOtherStoreIDs)))
         case (.alteredStamp, .delta(let delta)):
-            return .delta(delta.with(delta.context, delta.stores.map(\.withOtherStamps)))
+            return .delta(delta.with(delta.stores.map(\.withOtherStamps)))
         default: return item
         }
     }
 
     /// Drops what a host has in the attic; returns whether there was anything.
     func dropAttic(of one: JoinHost) -> Bool {
-        guard let key = one.form?.key else { return false }
-        let names = (one.host.store.fields[key] ?? [:]).keys.filter {
-            guard let store = CausalForm.Key(rowName: $0) else { return false }
-            return !SharedDefinition.isRegister(store)
+        guard let key = one.row?.key else { return false }
+        // A row of a store that no control shows is `~KIND:ID`; ids of registers begin with `$`.
+        let names = (one.host.store.fields[key] ?? [:]).keys.sorted().filter {
+            $0.hasPrefix("~") && !$0.contains(":$")
         }
         if names.isEmpty { return false }
         one.host.edit { store in
@@ -71,17 +68,19 @@ extension JoinWorld {
 }
 
 extension FormDelta {
-    fileprivate func with(_ context: CausalContext, _ stores: [Store]) -> FormDelta {
-        FormDelta(
-            form: form, life: life, replica: replica, counters: counters, stamp: stamp,
-            context: context,
-            stores: stores.map {
-                Store(id: $0.id, store: $0.store.restricted(to: context), isSilent: $0.isSilent)
-            }, record: record, message: message)
+    fileprivate func with(_ stores: [Store], _ context: CausalContext? = nil) -> FormDelta {
+        var other = self
+        other.stores = stores
+        other.context = context ?? self.context
+        return other
     }
 }
 
 extension FormDelta.Store {
+    fileprivate func with(_ store: FieldStore) -> Self {
+        Self(id: id, store: store, isSilent: isSilent)
+    }
+
     private func mapped(
         _ change: (Written, HybridTimestamp) -> (Written, HybridTimestamp)
     ) -> Self {
@@ -92,7 +91,7 @@ extension FormDelta.Store {
                 dot: sibling.dot, stamp: stamp, payload: payload)
         }
         guard let changed = MultiValueRegister(sorted: siblings) else { return self }
-        return Self(id: id, store: .register(changed), isSilent: isSilent)
+        return with(.register(changed))
     }
 
     /// The definition without the ids of its stores.

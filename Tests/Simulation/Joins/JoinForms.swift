@@ -1,13 +1,13 @@
 // The definitions that hosts apply in turn, and edits of them.
 
 import SeededRandom
-
-@testable import SyncCore
+import SyncCore
 
 /// Definitions of one form: fields come, go, get other ids and other types.
 enum JoinForms {
     private static let note = #"{"id":"note","type":"text","onConflict":"ask"}"#
     private static let remark = #"{"id":"remark","type":"text","onConflict":"ask","was":"note"}"#
+    private static let ownRemark = #"{"id":"remark","type":"text","onConflict":"ask"}"#
     private static let count = #"{"id":"count","type":"stepper","min":0,"max":1000}"#
     private static let countText = #"{"id":"count","type":"text"}"#
     private static let tags =
@@ -24,7 +24,7 @@ enum JoinForms {
     static let all: [String] = [
         [note, count, tags, pick, secret, flag, button, wheels],
         [remark, count, pick, secret, flag],
-        [remark, note, count, tags, pick],
+        [ownRemark, note, count, tags, pick],
         [note, countText, tags, morePick, button],
         [count, flag, wheels, pick],
         [note, count, tags, morePick, secret, flag, button],
