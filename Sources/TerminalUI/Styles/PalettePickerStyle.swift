@@ -118,12 +118,14 @@ public struct PalettePickerStyle: PickerStyle {
             let pill = Pill(environment, configuration.state)
             return pill.left + StyledText(symbol, style.on(roles.field.background)) + pill.right
         case .symbolVariant(let variant):
+            let ground = roles.field.background
+            if variant != .none, variant != .fill { style = style.on(ground) }
             switch variant {
             case .none: return between(" ", " ", edge)
-            case .circle: return between("(", ")", edge)
-            case .square: return between("[", "]", edge)
-            case .rectangle: return between("|", "|", edge)
-            case .slash: return between("/", "/", edge)
+            case .circle: return between("(", ")", edge.on(ground))
+            case .square: return between("[", "]", edge.on(ground))
+            case .rectangle: return between("|", "|", edge.on(ground))
+            case .slash: return between("/", "/", edge.on(ground))
             case .fill:
                 style = style.adding(.reverse)
                 return between(" ", " ", style)

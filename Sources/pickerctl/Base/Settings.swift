@@ -26,7 +26,7 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The machine of the daemon, as ssh takes it; else $PICKERSYNC_HOST, else this one.",
+            "The machine of the daemon, as ssh accepts it; else $PICKERSYNC_HOST, else this one.",
             valueName: "host"))
     var host: String?
 

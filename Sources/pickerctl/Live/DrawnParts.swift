@@ -207,7 +207,7 @@ struct HintsLook: Equatable {
     var focus: LiveModel.Focus?
     var activeEdit: ControlEdit?
     var conflicts: Int
-    var undo: String
+    var undo: String?
     var asks: Bool
     /// What the keys of a question that is answered with text do, or those of the proposals.
     var answers: [String]

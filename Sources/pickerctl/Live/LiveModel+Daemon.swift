@@ -169,7 +169,7 @@ extension LiveModel {
         case (.cancelRun, .result(let json)): sayCancelled(json)
         case (.cancelRun, .refused(let error)): say(error.message, isError: true)
         case (.undo, .refused(let error)):
-            say(error.kind == .conflict ? "nothing of yours to undo" : error.message)
+            error.kind == .conflict ? sayNothingUndone() : say(error.message)
         case (.redo, .refused(let error)):
             say(error.kind == .conflict ? "nothing of yours to redo" : error.message)
         case (.edit(let field, let typed), .lost):

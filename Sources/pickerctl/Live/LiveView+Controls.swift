@@ -19,7 +19,7 @@ extension LiveModel {
             state.validity = .valid
         }
         state.reason = reason(index)
-        state.held = waiting(field)
+        state.held = waiting(field) ?? besideDraft(index)
         if let other = presentation.others.first(where: {
             $0.wire.focus == field && $0.wire.draft != nil
         }
@@ -45,6 +45,16 @@ extension LiveModel {
             other.wire.focus == field && other.peer != ghost && other.peer != state.flash
         }.map(\.peer)
         return state
+    }
+
+    /// What somebody else has set in a control that shows a draft.
+    private func besideDraft(_ index: Int) -> PeerValue? {
+        let field = presentation.definition.controls[index].id
+        guard drafts[field] != nil, activeEdit?.field != field,
+            let state = presentation.state(field), !state.value.isNull,
+            let peer = presentation.peer(state.by)
+        else { return nil }
+        return PeerValue(value: state.value, text: valueText(state.value, of: index), by: peer)
     }
 
     /// The value in words, including one that is being edited.
@@ -74,8 +84,9 @@ extension LiveModel {
         return controlView(index, environment).block(in: environment)
     }
 
-    /// The note below a control about its typed text or its draft.
-    private func notes(_ field: String, _ environment: StyleEnvironment) -> [StyledText] {
+    /// The note at the right of a control about its typed text or its draft.
+    private func notes(_ index: Int, _ environment: StyleEnvironment) -> [StyledText] {
+        let field = presentation.definition.controls[index].id
         let roles = environment.roles
         let glyphs = environment.glyphs
         if activeEdit?.field == field {
@@ -88,7 +99,13 @@ extension LiveModel {
                     .truncated()
             ]
         }
-        guard let draft = drafts[field], problems[field] == nil else { return [] }
+        guard let draft = drafts[field], problems[field] == nil, besideDraft(index) == nil else {
+            return []
+        }
+        // A text shows its draft itself.
+        if case .text = presentation.definition.controls[index].kind {
+            return [StyledText("\(glyphs.held) unsaved", roles.warning)]
+        }
         return [
             StyledText("\(glyphs.held) unsaved: ", roles.warning)
                 .appending(Self.brief(draft.text), roles.text)
@@ -117,7 +134,7 @@ extension LiveModel {
         _ index: Int, _ environment: StyleEnvironment, _ interaction: ControlInteraction
     ) -> any ControlView {
         var state = state(index)
-        state.notes = notes(presentation.definition.controls[index].id, environment)
+        state.notes = notes(index, environment)
         return presentation.definition.view(
             of: index, shown(index), text: valueText(index), state, interaction
         ) { presentation.text($0, of: index) }

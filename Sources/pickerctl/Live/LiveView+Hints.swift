@@ -100,7 +100,7 @@ extension LiveModel {
         var commands: [(KeyAction, String)] = []
         if let field = focusedField, drafts[field] != nil { commands.append((.reset, "discard")) }
         if !conflicted.isEmpty { commands.append((.conflict, "conflict")) }
-        if !ownEdits.done.isEmpty { commands.append((.undo, undoHint)) }
+        if let undoHint { commands.append((.undo, undoHint)) }
         commands += [
             (.find, "find"), (.help, "help"), (.leave, "quit"), (.palette, "commands"),
         ]

@@ -193,6 +193,36 @@ struct LiveAccidentTests {
         #expect(bench.value("month") == "feb")
     }
 
+    @Test("undo promises nothing that others have made impossible")
+    func undoOverwritten() throws {
+        var bench = try LiveBench(example: "deploy", columns: 100, lines: 30)
+        bench.focus("traffic")
+        bench.changed("traffic", 40, by: LiveBench.me)
+        #expect(bench.screen().contains("undo 0 %→40 %"))
+        bench.changed("traffic", 60)
+        #expect(!bench.screen().contains("undo"), "\(bench.screen())")
+        bench.type("u")
+        bench.answer(.refused(WireError(.conflict, "overwritten since")))
+        #expect(bench.screen().contains("others have changed Traffic to the new version since"))
+        bench.type("u")
+        bench.answer(.refused(WireError(.conflict, "nothing to undo")))
+        #expect(bench.screen().contains("nothing of yours to undo"))
+    }
+
+    @Test("what somebody else sets is beside a draft, never instead of it")
+    func besideDraft() throws {
+        var bench = try LiveBench(example: "deploy", columns: 100, lines: 30)
+        bench.focus("version")
+        bench.press(.enter)
+        bench.type("x")
+        bench.press(.enter)
+        #expect(bench.screen().contains("1.0.0x"))
+        bench.changed("version", "9.9.9")
+        bench.pass(milliseconds: 70_000)
+        #expect(bench.screen().contains("1.0.0x"))
+        #expect(bench.screen().contains("bob set 9.9.9"), "\(bench.screen())")
+    }
+
     @Test("a destructive button asks, with a question of its own or not")
     func destructive() throws {
         var bench = try LiveBench(form)
