@@ -31,9 +31,9 @@ public indirect enum Condition: Hashable, Sendable {
 
     /// The controls in the condition, ascending and distinct, not counting `complete`.
     public var references: [Int] {
-        var found: Set<Int> = []
+        var found: [Int] = []
         collect(into: &found)
-        return found.sorted()
+        return found.sortedDistinct()
     }
 
     /// Whether the condition contains `complete`.
@@ -46,12 +46,12 @@ public indirect enum Condition: Hashable, Sendable {
         }
     }
 
-    private func collect(into found: inout Set<Int>) {
+    private func collect(into found: inout [Int]) {
         switch self {
         case .complete: break
         case .all(let list), .any(let list), .none(let list):
             for condition in list { condition.collect(into: &found) }
-        case .field(let operand, _): found.insert(operand.field)
+        case .field(let operand, _): found.append(operand.field)
         }
     }
 }

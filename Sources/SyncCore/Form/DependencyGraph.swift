@@ -17,15 +17,24 @@ struct DependencyGraph {
         var byTemplate = byStorage
         conditionDependents = byStorage
         dependents = byStorage
-        for (index, control) in controls.enumerated() {
-            for root in control.storageRoots { byStorage[root].append(index) }
-            for other in control.templates.flatMap(\.references) where other != index {
-                byTemplate[other].append(index)
+        // By index: a control has so many attributes that each copy of it takes time.
+        for index in controls.indices {
+            for root in controls[index].storageRoots { byStorage[root].append(index) }
+            for template in controls[index].templates {
+                for other in template.references where other != index {
+                    byTemplate[other].append(index)
+                }
+            }
+            if controls[index].enabledWhen == nil, controls[index].visibleWhen == nil,
+                sections[controls[index].section].visibleWhen == nil
+            {
+                continue
             }
             let conditions = [
-                control.enabledWhen, control.visibleWhen, sections[control.section].visibleWhen,
+                controls[index].enabledWhen, controls[index].visibleWhen,
+                sections[controls[index].section].visibleWhen,
             ].compactMap(\.self)
-            let looksAt = Set(conditions.flatMap(\.references))
+            let looksAt = conditions.flatMap(\.references).sortedDistinct()
             edges += looksAt.count
             if edges > edgesMax { return nil }
             for other in looksAt { conditionDependents[other].append(index) }
@@ -40,6 +49,7 @@ struct DependencyGraph {
                 found += byTemplate[index]
                 for shows in byStorage[index] { found += byTemplate[shows] }
             }
+            if found.isEmpty { continue }
             // Counted with duplicates, because each of them costs time.
             edges += found.count
             if edges > edgesMax { return nil }
