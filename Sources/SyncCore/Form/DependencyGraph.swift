@@ -17,6 +17,9 @@ struct DependencyGraph {
         var byTemplate = byStorage
         conditionDependents = byStorage
         dependents = byStorage
+        // Once for each section: its condition may be long, and its controls many.
+        let ofSections = sections.map { $0.visibleWhen?.references ?? [] }
+        let areAsking = sections.map { $0.visibleWhen?.asksForCompletion ?? false }
         // By index: a control has so many attributes that each copy of it takes time.
         for index in controls.indices {
             for root in controls[index].storageRoots { byStorage[root].append(index) }
@@ -25,22 +28,20 @@ struct DependencyGraph {
                     byTemplate[other].append(index)
                 }
             }
-            if controls[index].enabledWhen == nil, controls[index].visibleWhen == nil,
-                sections[controls[index].section].visibleWhen == nil
-            {
-                continue
+            let section = controls[index].section
+            var looksAt = ofSections[section]
+            var isAsking = areAsking[section]
+            if controls[index].enabledWhen != nil || controls[index].visibleWhen != nil {
+                for condition in [controls[index].enabledWhen, controls[index].visibleWhen] {
+                    looksAt += condition?.references ?? []
+                    isAsking = isAsking || condition?.asksForCompletion ?? false
+                }
+                looksAt = looksAt.sortedDistinct()
             }
-            let conditions = [
-                controls[index].enabledWhen, controls[index].visibleWhen,
-                sections[controls[index].section].visibleWhen,
-            ].compactMap(\.self)
-            let looksAt = conditions.flatMap(\.references).sortedDistinct()
             edges += looksAt.count
             if edges > edgesMax { return nil }
             for other in looksAt { conditionDependents[other].append(index) }
-            if conditions.contains(where: \.asksForCompletion) {
-                completionDependents.append(index)
-            }
+            if isAsking { completionDependents.append(index) }
         }
         let hasTemplates = byTemplate.contains { !$0.isEmpty }
         for index in controls.indices {
