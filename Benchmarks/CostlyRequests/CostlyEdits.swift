@@ -122,6 +122,9 @@ let writingCases: [CostlyRequest] = [
     CostlyRequest(.stateSet, "comparisons", setup: [comparisons]) {
         set(texts(changesMax) { #"{"field":"a\#($0 % 1_400)","value":false}"# })
     },
+    CostlyRequest(.stateSet, "section-condition", setup: [sectionCondition]) {
+        set(texts(changesMax) { #"{"field":"a\#($0 % wideCount)","value":false}"# })
+    },
     CostlyRequest(.stateSet, "required-fields", setup: [wideForm, setAll]) {
         let fields = texts(wideCount) { #""\#(wideID($0))""# }.joined(separator: ",")
         return set(

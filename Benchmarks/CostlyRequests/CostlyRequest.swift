@@ -170,6 +170,7 @@ private let definitionCases: [CostlyRequest] = [
     },
     CostlyRequest(.formApply, "conditions") { conditions(2_000) },
     CostlyRequest(.formApply, "comparisons") { comparisons },
+    CostlyRequest(.formApply, "section-condition") { sectionCondition },
     CostlyRequest(.formApply, "too-many-comparisons") {
         let list = texts(33_000) { _ in #"{"a":1}"# }.joined(separator: ",")
         return apply([
@@ -237,6 +238,12 @@ let comparisons = apply(
             #"{"id":"a\#(number)","type":"toggle","enabledWhen":{"any":[\#(list),{"none":[]}]}}"#
     }
         + texts(10) { #"{"id":"a\#(1_400 + $0)","type":"toggle"}"# })
+
+/// As many fields as may be in a section whose condition has as many comparisons as may be.
+let sectionCondition = call(
+    .formApply,
+    #"{"definition":{"form":"f","sections":[{"visibleWhen":{"any":[\#(texts(9_990) { _ in #"{"a0":true}"# }.joined(separator: ","))]},"fields":[\#(texts(wideCount) { #"{"id":"a\#($0)","type":"toggle"}"# }.joined(separator: ","))]}]}}"#
+)
 
 /// Fields of which each is enabled by all others being complete.
 func conditions(_ count: Int) -> String {

@@ -165,7 +165,12 @@ extension Shell {
         var told = tellSubscribers(atMost: Self.toldFirst)
         repeat {
             let ready = engine.takeReady(atMost: most)
-            for outbox in ready {
+            for (place, outbox) in ready.enumerated() {
+                // A write may have made a long notification.
+                if place > 0, Loop.hrtimeNanoseconds &- began >= limit {
+                    engine.putBack(ready[place...])
+                    break
+                }
                 guard let connection = outbox.owner as? ClientConnection else { continue }
                 write(connection, outbox, isContended: isContended)
             }

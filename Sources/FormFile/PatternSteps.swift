@@ -20,7 +20,7 @@ final class PatternItems: Sendable {
     }
 
     /// What one character costs that an item is tried on: a class is looked through.
-    func weight(length: Int) -> Int { 1 + length >> 4 }
+    func weight(length: Int) -> Int { 1 &+ length &>> 4 }
 
     /// Whether an item may look at many characters and fail all the same, so that nothing behind it
     /// is reached: it asks for a number of them, or for what a group matched.
@@ -56,11 +56,13 @@ struct StepCount {
     /// The item before it looked at what lies between, where it matched. One that fails after a
     /// long look is counted with all of the text that is left, before it is tried.
     mutating func count(at place: Int, of textBytes: Int, item: Int, length: Int) -> Bool {
-        let looked = max(0, place - self.place)
-        left -= 1 + looked * weight
+        // Without checks for overflow: a text and a pattern have at most 2^20 bytes each, and a
+        // match ends before `left` is less than the negative product of both.
+        let looked = max(0, place &- self.place)
+        left &-= 1 &+ looked &* weight
         weight = items.weight(length: length)
-        left -= weight - 1
-        if items.mayFailLate(at: item, length: length) { left -= (textBytes - place) * weight }
+        left &-= weight &- 1
+        if items.mayFailLate(at: item, length: length) { left &-= (textBytes &- place) &* weight }
         self.place = place
         return left > 0
     }

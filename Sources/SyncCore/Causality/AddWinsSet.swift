@@ -91,8 +91,12 @@ public struct AddWinsSet: DotStore {
     }
 
     /// Whether the set has these tags and no others.
-    func holdsOnly(_ tags: [JSON]) -> Bool {
+    ///
+    /// - Parameter present: Distinct tags of the set. Nearly always they are the same, in the same
+    ///   order, and then nothing is sorted.
+    func holdsOnly(_ tags: [JSON], reading present: [JSON] = []) -> Bool {
         guard tags.count == entries.count else { return false }
+        if present == tags { return true }
         let sorted = tags.compactMap { Tag($0) }.sortedDistinct()
         return sorted.elementsEqual(entries.lazy.map(\.tag))
     }

@@ -30,6 +30,13 @@ extension Engine {
     ///   others.
     public func takeReady(atMost most: Int = .max) -> [Outbox] { scheduler.takeReady(atMost: most) }
 
+    /// Connections of `takeReady` that were not written to: a later call returns them.
+    public func putBack(_ outboxes: some Sequence<Outbox>) {
+        for outbox in outboxes where !outbox.connection.isGone {
+            scheduler.markReady(outbox.connection)
+        }
+    }
+
     // MARK: - Telling
 
     /// The outcome of a write by `tell`.

@@ -66,7 +66,7 @@ struct Ongoing {
     /// The rows of one kind, by id.
     func rows(ofKind kind: String) -> [(id: String, state: [UInt8])] {
         (kinds[kind] ?? [:]).map { (id: $0.key, state: $0.value) }
-            .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+            .sorted { $0.id.precedesInBytes($1.id) }
     }
 
     /// All rows as rows of a form, by name.

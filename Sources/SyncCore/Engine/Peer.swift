@@ -60,7 +60,7 @@ public struct Peer: Sendable, Hashable {
         /// all of them. `nil` if a linear search is faster.
         private let lookUp: (groups: Set<UInt32>, names: Set<String>)?
 
-        private static let searchedMax = 32
+        private static let searchedMax = 4
 
         init(
             uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String],

@@ -14,6 +14,8 @@ struct PresenceBoard {
         var tty: String?
         var focus: String?
         var draft: JSON?
+        /// About how many bytes it takes as JSON text.
+        var bytes = 512
         /// The sequence number of its last change.
         var sequence: UInt64
         /// The peer has left. The entry is kept until every subscriber has been told.
@@ -29,8 +31,10 @@ struct PresenceBoard {
     private static let goneMin = 64
     /// About the largest notification, in bytes. Many peers need several.
     private static let frameBytes = 64 << 10
-    /// The most peers of one write to a subscriber: encoding them takes about a millisecond.
+    /// The most peers of one write to a subscriber, and about their most bytes: encoding them takes
+    /// about a millisecond.
     static let peersAtOnce = 512
+    static let bytesAtOnce = 256 << 10
 
     /// In the order of their sequence numbers.
     private(set) var entries: [Entry] = []
@@ -54,9 +58,10 @@ struct PresenceBoard {
     mutating func update(
         _ connection: Connection, focus: String?, draft: JSON?
     ) {
-        let entry = Entry(
+        var entry = Entry(
             connection: connection.id, user: connection.peer.user, client: connection.client,
             tty: connection.tty, focus: focus, draft: draft, sequence: 0)
+        if let draft { entry.bytes += draft.encoded.count }
         if let index = places[connection.id], entries[index].isGone { goneCount -= 1 }
         append(entry)
     }
@@ -67,6 +72,7 @@ struct PresenceBoard {
         var entry = entries[index]
         entry.isGone = true
         entry.draft = nil
+        entry.bytes = 512
         entry.focus = nil
         goneCount += 1
         append(entry)
@@ -129,8 +135,7 @@ struct PresenceBoard {
         if let encoded, encoded.from == cursor, encoded.to == sequence || encoded.isFull {
             (chunk, end) = (encoded.chunk, encoded.to)
         } else {
-            let peers = next(after: cursor)
-            let isFull = peers.count == Self.peersAtOnce
+            let (peers, isFull) = next(after: cursor)
             end = isFull ? peers.last?.sequence ?? sequence : sequence
             chunk = FrameChunk(Self.frames(peers, form: form))
             encoded?.chunk.retire(retained)
@@ -140,16 +145,19 @@ struct PresenceBoard {
         output.append(chunk, 0..<chunk.count)
     }
 
-    /// The next entries after a cursor. Who has not been told of anybody is not told who left.
-    private func next(after cursor: UInt64) -> [Entry] {
+    /// The next entries after a cursor, and whether they are as many as one write may have. Who has
+    /// not been told of anybody is not told who left.
+    private func next(after cursor: UInt64) -> (peers: [Entry], isFull: Bool) {
         let start = entries.partitionIndex { $0.sequence > cursor }
         var peers: [Entry] = []
+        var bytes = 0
         for entry in entries[start...] where !entry.isReplaced {
             if cursor == 0, entry.isGone { continue }
             peers.append(entry)
-            if peers.count == Self.peersAtOnce { break }
+            bytes += entry.bytes
+            if peers.count == Self.peersAtOnce || bytes >= Self.bytesAtOnce { return (peers, true) }
         }
-        return peers
+        return (peers, false)
     }
 
     /// The notifications about these peers; empty if there are none.
@@ -159,7 +167,7 @@ struct PresenceBoard {
         var bytes = 0
         for (place, peer) in peers.enumerated() {
             group.append(peer.wire)
-            bytes += 512 + (peer.draft?.encoded.count ?? 0)
+            bytes += peer.bytes
             guard bytes >= frameBytes || place == peers.count - 1 else { continue }
             frames += Answer.frame(.presenceChanged(PresenceChanged(form: form, peers: group)))
             group = []

@@ -75,7 +75,8 @@ extension Transaction {
         case (.set(let value), .counter(let counter)):
             cell.isSet && cell.value == value && counter.bases.count < 2
         case (.set(let value), .tags(let set)):
-            cell.isSet && set.holdsOnly(value.arrayValue ?? [])
+            cell.isSet
+                && set.holdsOnly(value.arrayValue ?? [], reading: cell.value.arrayValue ?? [])
         case (.setRows(let rows), .components(let components)):
             rows.members.allSatisfy { id, tag in
                 let siblings = components[id].siblings

@@ -55,7 +55,7 @@ extension AccessRule {
 extension FormParser {
     /// `approval` and `breakGlass` of a field. Its condition refers to other controls, so this is
     /// called when all are known.
-    mutating func approval(_ field: Members, _ control: Control) -> ApprovalRule? {
+    mutating func approval(_ field: Members, _ type: ControlType) -> ApprovalRule? {
         guard let json = field["approval"] else {
             if field["breakGlass"] != nil {
                 issue(
@@ -70,7 +70,7 @@ extension FormParser {
                 json, at: place, expected: "an object of from, count, within and when")
         else { return nil }
         checkKeys(members, ["from", "count", "within", "when"], owner: "approval")
-        checkGuardable(field, control, at: place)
+        checkGuardable(field, type, at: place)
         if members["from"] == nil {
             issue(place, "from is missing", expected: "from: [\"group:oncall\"]")
         }
@@ -95,9 +95,9 @@ extension FormParser {
     }
 
     /// An issue on a control whose value is stored elsewhere, or must never lie in a proposal.
-    private mutating func checkGuardable(_ field: Members, _ control: Control, at place: Place) {
+    private mutating func checkGuardable(_ field: Members, _ type: ControlType, at place: Place) {
         let expected = "approval on a control that stores a value of its own"
-        switch control.type {
+        switch type {
         case .secure:
             issue(place, "a secret cannot be proposed", expected: "approval on another control")
         case .label: issue(place, "a label has no value", expected: expected)

@@ -31,9 +31,9 @@ public indirect enum Condition: Hashable, Sendable {
 
     /// The controls in the condition, ascending and distinct, not counting `complete`.
     public var references: [Int] {
-        var found: Set<Int> = []
+        var found: [Int] = []
         collect(into: &found)
-        return found.sorted()
+        return found.sortedDistinct()
     }
 
     /// Whether the condition contains `complete`.
@@ -46,12 +46,12 @@ public indirect enum Condition: Hashable, Sendable {
         }
     }
 
-    private func collect(into found: inout Set<Int>) {
+    private func collect(into found: inout [Int]) {
         switch self {
         case .complete: break
         case .all(let list), .any(let list), .none(let list):
             for condition in list { condition.collect(into: &found) }
-        case .field(let operand, _): found.insert(operand.field)
+        case .field(let operand, _): found.append(operand.field)
         }
     }
 }
@@ -77,7 +77,25 @@ extension FormDefinition {
     /// Whether a control is shown: it is not hidden, and its condition and that of its section are
     /// true.
     public func isVisible(_ control: Int, values: (Int) -> JSON) -> Bool {
-        withoutActuallyEscaping(values) { ConditionEvaluator(self, values: $0).isVisible(control) }
+        isShownInSection(control, values: values)
+            && isShown(section: controls[control].section, values: values)
+    }
+
+    /// The part of `isVisible` that all controls of a section have in common.
+    public func isShown(section: Int, values: (Int) -> JSON) -> Bool {
+        guard let condition = sections[section].visibleWhen else { return true }
+        return withoutActuallyEscaping(values) {
+            ConditionEvaluator(self, values: $0).holds(condition)
+        }
+    }
+
+    /// The rest of `isVisible`.
+    public func isShownInSection(_ control: Int, values: (Int) -> JSON) -> Bool {
+        if controls[control].isHidden { return false }
+        guard let condition = controls[control].visibleWhen else { return true }
+        return withoutActuallyEscaping(values) {
+            ConditionEvaluator(self, values: $0).holds(condition)
+        }
     }
 
     /// Whether no required value is missing.
@@ -128,13 +146,6 @@ final class ConditionEvaluator {
     func isEnabled(_ control: Int) -> Bool {
         if definition.controls[control].isDisabled { return false }
         return definition.controls[control].enabledWhen.map(holds) ?? true
-    }
-
-    func isVisible(_ control: Int) -> Bool {
-        if definition.controls[control].isHidden { return false }
-        let section = definition.sections[definition.controls[control].section]
-        return section.visibleWhen.map(holds) ?? true
-            && definition.controls[control].visibleWhen.map(holds) ?? true
     }
 
     /// Whether a condition is true.

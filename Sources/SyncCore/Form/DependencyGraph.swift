@@ -17,21 +17,31 @@ struct DependencyGraph {
         var byTemplate = byStorage
         conditionDependents = byStorage
         dependents = byStorage
-        for (index, control) in controls.enumerated() {
-            for root in control.storageRoots { byStorage[root].append(index) }
-            for other in control.templates.flatMap(\.references) where other != index {
-                byTemplate[other].append(index)
+        // Once for each section: its condition may be long, and its controls many.
+        let ofSections = sections.map { $0.visibleWhen?.references ?? [] }
+        let areAsking = sections.map { $0.visibleWhen?.asksForCompletion ?? false }
+        // By index: a control has so many attributes that each copy of it takes time.
+        for index in controls.indices {
+            for root in controls[index].storageRoots { byStorage[root].append(index) }
+            for template in controls[index].templates {
+                for other in template.references where other != index {
+                    byTemplate[other].append(index)
+                }
             }
-            let conditions = [
-                control.enabledWhen, control.visibleWhen, sections[control.section].visibleWhen,
-            ].compactMap(\.self)
-            let looksAt = Set(conditions.flatMap(\.references))
+            let section = controls[index].section
+            var looksAt = ofSections[section]
+            var isAsking = areAsking[section]
+            if controls[index].enabledWhen != nil || controls[index].visibleWhen != nil {
+                for condition in [controls[index].enabledWhen, controls[index].visibleWhen] {
+                    looksAt += condition?.references ?? []
+                    isAsking = isAsking || condition?.asksForCompletion ?? false
+                }
+                looksAt = looksAt.sortedDistinct()
+            }
             edges += looksAt.count
             if edges > edgesMax { return nil }
             for other in looksAt { conditionDependents[other].append(index) }
-            if conditions.contains(where: \.asksForCompletion) {
-                completionDependents.append(index)
-            }
+            if isAsking { completionDependents.append(index) }
         }
         let hasTemplates = byTemplate.contains { !$0.isEmpty }
         for index in controls.indices {
@@ -40,6 +50,7 @@ struct DependencyGraph {
                 found += byTemplate[index]
                 for shows in byStorage[index] { found += byTemplate[shows] }
             }
+            if found.isEmpty { continue }
             // Counted with duplicates, because each of them costs time.
             edges += found.count
             if edges > edgesMax { return nil }

@@ -50,7 +50,7 @@ public final class FormDefinition: Sendable {
     /// The most bytes of a snapshot of all fields.
     public let snapshotBytesMax: Int
 
-    private let indexes: NameTable<Int>
+    let indexes: NameTable<Int>
 
     init(_ parts: Parts, graph: DependencyGraph) {
         json = parts.json
@@ -67,7 +67,7 @@ public final class FormDefinition: Sendable {
         completionDependents = graph.completionDependents
         text = parts.text
         snapshotBytesMax = parts.snapshotBytesMax
-        // One loop: a control has so many attributes that each copy of it takes time.
+        // By index: a control has so many attributes that each copy of it takes time.
         var targets: [[Int]] = []
         var types: [ControlType] = []
         var storesFlag: [Bool] = []
@@ -80,23 +80,24 @@ public final class FormDefinition: Sendable {
         storesFlag.reserveCapacity(controls.count)
         isClosed.reserveCapacity(controls.count)
         let (reads, writes) = (access.read.isForAnyone, access.write.isForAnyone)
-        for (index, control) in controls.enumerated() {
-            let type = control.type
+        for index in controls.indices {
+            let type = controls[index].type
             var isFlag = false
-            switch control.storage {
+            switch controls[index].storage {
             case .own(let kind):
                 if case .register = kind { isFlag = type == .toggle }
                 targets.append([index])
-            case .binds, .sources: targets.append(control.storageRoots)
+            case .binds, .sources: targets.append(controls[index].storageRoots)
             case .none: targets.append([])
             }
             types.append(type)
             storesFlag.append(isFlag)
-            let mayWrite = control.access[.write]?.isForAnyone ?? writes
-            isClosed.append(!reads || !mayWrite || control.isLocked || control.needsMessage)
-            if control.isRequired { required.append(index) }
-            if control.runs != nil { runButtons.append(index) }
-            if control.approval != nil { guards.append(index) }
+            let mayWrite = controls[index].access[.write]?.isForAnyone ?? writes
+            isClosed.append(
+                !reads || !mayWrite || controls[index].isLocked || controls[index].needsMessage)
+            if controls[index].isRequired { required.append(index) }
+            if controls[index].runs != nil { runButtons.append(index) }
+            if controls[index].approval != nil { guards.append(index) }
         }
         self.targets = targets
         self.types = types

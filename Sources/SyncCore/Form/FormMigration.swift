@@ -41,27 +41,28 @@ extension FormMigration {
     ) -> FormMigration {
         var plan = FormMigration()
         var taken = Array(repeating: false, count: old.controls.count)
-        for (index, control) in new.controls.enumerated() {
-            guard
-                let source = old.index(of: control.id) ?? control.was.flatMap(old.index(of:))
+        // By index: a control has so many attributes that each copy of it takes time.
+        for index in new.controls.indices {
+            let id = new.controls[index].id
+            guard let source = old.index(of: id) ?? new.controls[index].was.flatMap(old.index(of:))
             else {
-                plan.added.append(control.id)
+                plan.added.append(id)
                 plan.origins.append(.new)
                 continue
             }
             taken[source] = true
-            switch fate(of: values(source), from: old.controls[source], to: index, in: new) {
+            switch fate(of: values(source), from: source, in: old, to: index, in: new) {
             case .keeps:
-                plan.kept.append(control.id)
+                plan.kept.append(id)
                 plan.origins.append(.carries(source))
             case .keepsOutside:
-                plan.invalid.append(control.id)
+                plan.invalid.append(id)
                 plan.origins.append(.carries(source))
             case .restartsUnset:
-                plan.kept.append(control.id)
+                plan.kept.append(id)
                 plan.origins.append(.restarts(source))
             case .loses:
-                plan.reset.append(control.id)
+                plan.reset.append(id)
                 plan.origins.append(.restarts(source))
             }
         }
@@ -77,11 +78,11 @@ extension FormMigration {
     /// option's tag can become a text's register and a counter can get other bounds, but a register
     /// cannot use the dots of a counter.
     private static func fate(
-        of value: JSON?, from old: Control, to index: Int, in new: FormDefinition
+        of value: JSON?, from source: Int, in old: FormDefinition, to index: Int,
+        in new: FormDefinition
     ) -> Fate {
-        let control = new.controls[index]
-        guard let oldKind = old.storeKind else { return .restartsUnset }
-        guard let newKind = control.storeKind, newKind == oldKind else {
+        guard let oldKind = old.controls[source].storeKind else { return .restartsUnset }
+        guard let newKind = new.controls[index].storeKind, newKind == oldKind else {
             return value == nil ? .restartsUnset : .loses
         }
         guard let value else { return .keeps }
@@ -91,7 +92,10 @@ extension FormMigration {
             return isInDomain(value, index, new) ? .keeps : .keepsOutside
         case .register:
             if isInDomain(value, index, new) { return .keeps }
-            if old.type == control.type || hasShape(value, of: control) { return .keepsOutside }
+            let control = new.controls[index]
+            if old.types[source] == control.type || hasShape(value, of: control) {
+                return .keepsOutside
+            }
             return .loses
         }
     }

@@ -11,7 +11,6 @@ extension FormParser {
 
     /// Sets storage and policy of every control.
     mutating func resolveBindings() {
-        types = controls.map { $0?.type }
         namedBy = Array(repeating: -1, count: fields.count)
         var links = fields.indices.map { link(of: $0) }
         breakCycles(&links)
@@ -31,21 +30,21 @@ extension FormParser {
             case .binds(let other):
                 let place = fields[index].place(of: "binds")
                 check(index, inside: other, at: place)
-                controls[index]?.storage = Self.storage(binding: other, links, roots)
+                controls[index].storage = Self.storage(binding: other, links, roots)
                 inheritPolicy(index)
             case .sources(let sources):
                 let place = fields[index].place(of: "sources")
                 for (number, other) in sources.enumerated() {
                     check(index, inside: other, at: place.at(.index(number)))
                 }
-                controls[index]?.storage = .sources(roots[index] ?? [])
+                controls[index].storage = .sources(roots[index] ?? [])
             }
         }
     }
 
     private mutating func link(of index: Int) -> Link {
         let field = fields[index]
-        guard let control = controls[index] else { return .own }
+        guard let kind = kinds[index] else { return .own }
         let hasSources = field["sources"] != nil
         if field["binds"] != nil, hasSources {
             issue(
@@ -53,7 +52,7 @@ extension FormParser {
                 expected: "either binds or sources")
         }
         if let id = string(field, "binds") {
-            if case .label = control.kind {
+            if case .label = kind {
                 issue(field.place(of: "binds"), "a label has no value", expected: "no binding")
                 return .own
             }
@@ -132,7 +131,7 @@ extension FormParser {
     }
 
     private mutating func reportCycle(_ cycle: [Int]) {
-        let names = cycle.prefix(8).map { controls[$0]?.id ?? "" }
+        let names = cycle.prefix(8).map { controls[$0].id }
         let member = fields[cycle[cycle.count - 2]]
         let name = member["binds"] != nil ? "binds" : "sources"
         issue(
@@ -186,16 +185,14 @@ extension FormParser {
     }
 
     private mutating func inheritPolicy(_ index: Int) {
-        guard case .binds(let root)? = controls[index]?.storage, let policy = controls[root]
-        else { return }
-        if fields[index]["onConflict"] != nil,
-            controls[index]?.conflictPolicy != policy.conflictPolicy
-        {
+        guard case .binds(let root) = controls[index].storage, kinds[root] != nil else { return }
+        let policy = controls[root].conflictPolicy
+        if fields[index]["onConflict"] != nil, controls[index].conflictPolicy != policy {
             issue(
                 fields[index].place(of: "onConflict"),
-                "it stores nothing of its own", expected: "onConflict at \(policy.id)")
+                "it stores nothing of its own", expected: "onConflict at \(controls[root].id)")
         }
-        controls[index]?.conflictPolicy = policy.conflictPolicy
+        controls[index].conflictPolicy = policy
     }
 
     // MARK: Domains
@@ -203,37 +200,35 @@ extension FormParser {
     private mutating func check(
         _ index: Int, inside other: Int, at place: @autoclosure () -> Place
     ) {
-        // All toggles have the same domain. With many sources, copying two controls for each
-        // comparison would take most of the time.
-        if types[index] == .toggle, types[other] == .toggle { return }
-        guard let control = controls[index], let container = controls[other],
-            comparisons <= Self.comparisonsMax
-        else { return }
-        comparisons += control.optionCount
+        guard let own = kinds[index], let container = kinds[other] else { return }
+        // All toggles have the same domain. With many sources, comparing two controls each time
+        // would take most of the time.
+        if case .toggle = own, case .toggle = container { return }
+        guard comparisons <= Self.comparisonsMax else { return }
+        comparisons += own.optionLists.isEmpty ? 1 : own.optionLists.reduce(0) { $0 + $1.count }
         guard comparisons <= Self.comparisonsMax else {
             issue(
                 place(), "too many options are compared with those of other controls",
                 expected: "fewer sources, or fewer options")
             return
         }
-        let problem = Inclusion.problem(of: control, inside: container) { own, outer in
+        let problem = Inclusion.problem(of: controls[index], inside: controls[other]) {
+            own, outer in
             tagNumbers.stranger(of: own, in: outer)
         }
         guard let problem else { return }
-        issue(place(), problem, expected: "only values that \(container.id) takes")
+        issue(place(), problem, expected: "only values that \(controls[other].id) takes")
     }
 }
 
-extension Control {
+extension ControlKind {
     /// The options of a picker, or the rows of wheels.
-    fileprivate var optionCount: Int {
-        switch kind {
-        case .picker(let picker): picker.options.count
+    var optionLists: [OptionList] {
+        switch self {
+        case .picker(let picker): [picker.options]
         case .wheels(let wheels):
-            wheels.components.reduce(0) { sum, component in
-                component.rules.reduce(sum + component.options.count) { $0 + $1.options.count }
-            }
-        default: 1
+            wheels.components.flatMap { [$0.options] + $0.rules.map(\.options) }
+        case .toggle, .slider, .stepper, .date, .text, .secure, .gauge, .button, .label: []
         }
     }
 }

@@ -30,10 +30,46 @@ extension FormParser {
         }
     }
 
-    /// The control of a field, without references to other controls; `nil` if it has no id or type,
-    /// or if its attributes are not a valid domain. Even then all of it is checked, so that every
-    /// error is reported.
-    mutating func control(at index: Int) -> Control? {
+    /// All attributes of a control.
+    private static let knownKeys = ControlType.allCases.reduce(into: [ControlType: KnownNames]()) {
+        $0[$1] = KnownNames(commonKeys + ownKeys(of: $1))
+    }
+
+    /// Adds the control of a field, without references to other controls. It is not valid if it has
+    /// no id or type, or if its attributes are not a valid domain. Even then all of it is checked,
+    /// so that every error is reported.
+    mutating func addControl(at index: Int) {
+        let (control, isValid) = control(at: index)
+        kinds.append(isValid ? control.kind : nil)
+        controls.append(control)
+    }
+
+    /// Takes the controls of a valid definition, and reads the fields that differ from it.
+    mutating func takeControls(of base: (definition: FormDefinition, fields: [Int])) {
+        indexes = base.definition.indexes
+        controls = base.definition.controls
+        kinds.reserveCapacity(controls.count)
+        for index in controls.indices {
+            // As they are read, without what the later passes find.
+            let kind = controls[index].kind
+            controls[index].storage = Self.ownStorage(of: kind)
+            controls[index].defaultValue = Self.implicitDefault(of: kind)
+            controls[index].hasDefault = false
+            optionCount += kind.optionLists.reduce(0) { $0 + $1.count }
+            kinds.append(kind)
+        }
+        for index in base.fields {
+            optionCount -= controls[index].options?.count ?? 0
+            var path = fields[index].place.path
+            checkControls(.object(fields[index].object), at: &path, inField: true)
+            if hasTooManyMarks { return }
+            let (control, isValid) = control(at: index)
+            kinds[index] = isValid ? control.kind : nil
+            controls[index] = control
+        }
+    }
+
+    private mutating func control(at index: Int) -> (control: Control, isValid: Bool) {
         let field = fields[index]
         let id = requiredString(field, "id")
         if field["type"] == nil {
@@ -65,22 +101,23 @@ extension FormParser {
         control.style = type.flatMap { self.style(field, "style", of: $0) }
         control.conflictPolicy = conflictPolicy(field, kind)
         control.was = formerID(field)
-        return id == nil || ownKind == nil ? nil : control
+        return (control, id != nil && ownKind != nil)
     }
 
     private mutating func checkKeys(of type: ControlType, _ field: Members) {
-        let known = Self.commonKeys + Self.ownKeys(of: type)
-        for member in field.object.members
-        where !known.contains(where: { $0.isSameBytes(as: member.name) }) {
+        guard let known = Self.knownKeys[type] else { return }
+        for index in field.object.members.indices {
+            let name = field.object.members[index].name
+            if known.contains(name) { continue }
             let owners = ControlType.allCases.filter {
-                Self.ownKeys(of: $0).contains { $0.isSameBytes(as: member.name) }
+                Self.ownKeys(of: $0).contains { $0.isSameBytes(as: name) }
             }
             if owners.isEmpty {
-                unknownKey(member.name, in: field, known: known, owner: type.withArticle)
+                unknownKey(name, in: field, known: known.all, owner: type.withArticle)
             } else {
                 issue(
-                    field.place(of: member.name),
-                    "\(type.withArticle) has no \(FormDefinition.quoted(.string(member.name)))",
+                    field.place(of: name),
+                    "\(type.withArticle) has no \(FormDefinition.quoted(.string(name)))",
                     expected: "it only on: \(owners.map(\.rawValue).joined(separator: ", "))")
             }
         }

@@ -35,10 +35,11 @@ extension FormParser {
     mutating func checkDefaultsApart(_ parts: FormDefinition.Parts) {
         let graph = DependencyGraph(controls: [], sections: [], edgesMax: 0)
         guard let graph else { return }
-        for (field, control) in zip(fields, controls) {
-            guard let written = field["default"], var control, field["binds"] == nil,
+        for (index, field) in fields.enumerated() {
+            guard let written = field["default"], kinds[index] != nil, field["binds"] == nil,
                 field["sources"] == nil
             else { continue }
+            var control = controls[index]
             control.enabledWhen = nil
             control.visibleWhen = nil
             var alone = parts
@@ -54,13 +55,12 @@ extension FormParser {
         _ written: JSON, at place: Place, of index: Int, in draft: FormDefinition,
         into parts: inout FormDefinition.Parts
     ) {
-        let control = parts.controls[index]
-        switch (control.kind, control.storage) {
+        switch (parts.controls[index].kind, parts.controls[index].storage) {
         case (.secure, _), (.button, _), (.label, _):
             let problem =
-                control.type == .secure
+                parts.controls[index].type == .secure
                 ? "everybody who reads the form could read a secret in it"
-                : "a default of \(control.type.withArticle) has no meaning"
+                : "a default of \(parts.controls[index].type.withArticle) has no meaning"
             issue(place, problem, expected: "no default")
         case (_, .own):
             do {
@@ -78,12 +78,12 @@ extension FormParser {
             // The same default is harmless: merge keys copy it.
             if written != fields[root]["default"] {
                 issue(
-                    place, "\(control.id) stores nothing of its own",
+                    place, "\(parts.controls[index].id) stores nothing of its own",
                     expected: "the default at \(parts.controls[root].id)")
             }
         case (_, .sources), (_, .none):
             issue(
-                place, "\(control.id) stores nothing of its own",
+                place, "\(parts.controls[index].id) stores nothing of its own",
                 expected: "defaults at its sources")
         }
     }

@@ -1,7 +1,7 @@
 // Options of pickers and rows of wheels: short forms, groups, tags.
 
 extension FormParser {
-    private static let optionKeys = [
+    private static let optionKeys: KnownNames = [
         "tag", "label", "subtitle", "symbol", "symbolName", "tint", "disabled",
     ]
 
@@ -41,14 +41,17 @@ extension FormParser {
         draft.options.reserveCapacity(written.count)
         // Memory is reserved only for integers: only they are so short that a definition can
         // contain very many distinct ones.
-        if written[0].integerValue != nil { draft.integers.reserveCapacity(written.count) }
+        if (written[0]["tag"] ?? written[0]).integerValue != nil {
+            draft.integers.reserveCapacity(min(written.count, limits.optionsMax))
+        }
         for (element, place) in zip(written, place.elements(written.count)) {
             if case .object(let object) = element {
-                if object["section"] != nil {
-                    group(Members(object: object, place: place), known, into: &draft)
+                let members = Members(object: object, place: place)
+                if members["section"] != nil {
+                    group(members, known, into: &draft)
                     continue
                 }
-                option(Members(object: object, place: place), into: &draft)
+                option(members, into: &draft)
             } else {
                 option(element, at: place, known, into: &draft)
             }
@@ -121,11 +124,14 @@ extension FormParser {
             return
         }
         var option = PickerOption(tag: tag, label: string(members, "label"))
-        option.subtitle = string(members, "subtitle")
-        option.symbol = symbol(members)
-        option.symbolName = string(members, "symbolName")
-        option.tint = tint(members)
-        option.isDisabled = bool(members, "disabled") ?? false
+        // Nearly every option has a tag and perhaps a label, and there may be very many.
+        if members.object.count > (members["label"] == nil ? 1 : 2) {
+            option.subtitle = string(members, "subtitle")
+            option.symbol = symbol(members)
+            option.symbolName = string(members, "symbolName")
+            option.tint = tint(members)
+            option.isDisabled = bool(members, "disabled") ?? false
+        }
         guard check(tag: tag, at: members.place(of: "tag"), in: &draft) else {
             draft.isBroken = true
             return

@@ -31,10 +31,11 @@ extension FormParser {
     }
 
     /// An issue for each unknown member.
-    mutating func checkKeys(_ members: Members, _ known: [String], owner: String) {
-        for member in members.object.members
-        where !known.contains(where: { $0.isSameBytes(as: member.name) }) {
-            unknownKey(member.name, in: members, known: known, owner: owner)
+    mutating func checkKeys(_ members: Members, _ known: KnownNames, owner: String) {
+        for index in members.object.members.indices {
+            let name = members.object.members[index].name
+            if known.contains(name) { continue }
+            unknownKey(name, in: members, known: known.all, owner: owner)
         }
     }
 
@@ -164,10 +165,7 @@ extension FormParser {
             let isFields = path.last == .key("fields")
             for (index, element) in elements.enumerated() where element.mayHoldText {
                 // Lists of tags and of ids may be long, and need no path.
-                if case .string(let text) = element, text.isFreeOfControls(), !text.hasTooManyMarks
-                {
-                    continue
-                }
+                if case .string(let text) = element, text.isPlainASCII { continue }
                 path.append(.index(index))
                 checkControls(element, at: &path, inField: isFields)
                 path.removeLast()
@@ -181,6 +179,7 @@ extension FormParser {
                     continue
                 }
                 guard member.value.mayHoldText else { continue }
+                if case .string(let text) = member.value, text.isPlainASCII { continue }
                 path.append(.key(member.name))
                 checkControls(member.value, at: &path)
                 path.removeLast()
@@ -213,7 +212,7 @@ extension FormParser {
             let members = object(
                 json, at: form.place(of: "access"), expected: "an object of lists of principals")
         else { return access }
-        checkKeys(members, FormAction.allCases.map(\.rawValue), owner: "access")
+        checkKeys(members, KnownNames(FormAction.allCases.map(\.rawValue)), owner: "access")
         for action in FormAction.allCases {
             if let rule = accessRule(members, action) { access[action] = rule }
         }
@@ -267,6 +266,29 @@ extension FormParser {
             }
         }
         return AccessRule(principals)
+    }
+}
+
+/// Names that the members of an object may have. Many of them are found by their length.
+struct KnownNames: ExpressibleByArrayLiteral {
+    let all: [String]
+    private let byLength: [[String]]
+
+    init(_ names: [String]) {
+        all = names
+        guard names.count > 8 else {
+            byLength = [names]
+            return
+        }
+        let longest = names.reduce(0) { max($0, $1.utf8.count) }
+        byLength = (0...longest).map { length in names.filter { $0.utf8.count == length } }
+    }
+
+    init(arrayLiteral names: String...) { self.init(names) }
+
+    func contains(_ name: String) -> Bool {
+        let place = byLength.count == 1 ? 0 : name.utf8.count
+        return place < byLength.count && byLength[place].contains { $0.isSameBytes(as: name) }
     }
 }
 

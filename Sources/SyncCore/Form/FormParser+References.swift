@@ -3,34 +3,34 @@
 extension FormParser {
     /// Resolves the references of a control, and sets its style.
     mutating func resolveReferences(of index: Int, form: FormDefinition.Parts) {
-        guard var control = controls[index] else { return }
+        guard let type = kinds[index]?.type else { return }
         let field = fields[index]
         if let json = field["enabledWhen"] {
-            control.enabledWhen = condition(json, at: field.place(of: "enabledWhen"))
+            controls[index].enabledWhen = condition(json, at: field.place(of: "enabledWhen"))
         }
         if let json = field["visibleWhen"] {
-            control.visibleWhen = condition(json, at: field.place(of: "visibleWhen"))
+            controls[index].visibleWhen = condition(json, at: field.place(of: "visibleWhen"))
         }
-        control.approval = approval(field, control)
-        let type = control.type
-        control.effectiveStyle =
-            control.style ?? sections[control.section].styles[type] ?? form.styles[type]
+        controls[index].approval = approval(field, type)
+        let section = controls[index].section
+        controls[index].effectiveStyle =
+            controls[index].style ?? sections[section].styles[type] ?? form.styles[type]
             ?? .automatic
-        if let was = control.was, indexes[was] != nil {
+        let was = controls[index].was
+        if let was, indexes[was] != nil {
             issue(
                 field.place(of: "was"), "there is a control \(was) in the form",
                 expected: "the id of a control that is gone")
-        } else if let was = control.was {
+        } else if let was {
             if let other = successors[was] {
                 issue(
                     field.place(of: "was"), "\(other) was \(was) already",
                     expected: "another id, or none")
             } else {
-                successors[was] = control.id
+                successors[was] = controls[index].id
             }
         }
-        resolveTemplates(of: &control, field)
-        controls[index] = control
+        resolveTemplates(of: index, field)
     }
 
     mutating func resolveSectionConditions() {
@@ -55,25 +55,25 @@ extension FormParser {
 
     // MARK: Templates
 
-    private mutating func resolveTemplates(of control: inout Control, _ field: Members) {
-        switch control.kind {
+    private mutating func resolveTemplates(of index: Int, _ field: Members) {
+        switch kinds[index] {
         case .picker(var picker):
             resolve(&picker.currentValueLabel, field, "currentValueLabel")
-            control.kind = .picker(picker)
+            controls[index].kind = .picker(picker)
         case .slider(var slider):
             resolve(&slider.format, field, "format")
-            control.kind = .slider(slider)
+            controls[index].kind = .slider(slider)
         case .stepper(var stepper):
             resolve(&stepper.format, field, "format")
-            control.kind = .stepper(stepper)
+            controls[index].kind = .stepper(stepper)
         case .gauge(var gauge):
             resolve(&gauge.currentValueLabel, field, "currentValueLabel")
-            control.kind = .gauge(gauge)
+            controls[index].kind = .gauge(gauge)
         case .label(let template):
             var resolved: Template? = template
             resolve(&resolved, field, "text", hasValue: false)
-            control.kind = .label(resolved ?? template)
-        case .wheels, .toggle, .date, .text, .secure, .button: break
+            controls[index].kind = .label(resolved ?? template)
+        case .wheels, .toggle, .date, .text, .secure, .button, nil: break
         }
     }
 
@@ -118,9 +118,9 @@ extension FormParser {
     ) -> Condition.Operand? {
         let point = name.utf8.firstIndex(of: UInt8(ascii: "."))
         let head = point.map { String(name[..<$0]) } ?? name
-        // The kind alone: a control has so many attributes that each copy of it takes time.
-        guard let index = control(named: head, at: place), let kind = controls[index]?.kind
-        else { return nil }
+        guard let index = control(named: head, at: place), let kind = kinds[index] else {
+            return nil
+        }
         if case .label = kind {
             issue(place, "\(head) is a label", expected: "a control that has a value")
             return nil
@@ -144,7 +144,7 @@ extension FormParser {
     // MARK: Conditions
 
     private static let combinations = ["all", "any", "none"]
-    private static let operators = ["in", "not", "atLeast", "atMost"]
+    private static let operators: KnownNames = ["in", "not", "atLeast", "atMost"]
     private static let conditionExpected = "complete, or an object such as {flavor: chocolate}"
 
     mutating func condition(_ json: JSON, at place: Place, depth: Int = 0) -> Condition? {
@@ -192,8 +192,17 @@ extension FormParser {
         let isCombination = Self.combinations.contains { $0.isSameBytes(as: name) }
         if isCombination, json.arrayValue != nil || indexes[name] == nil {
             var list: [Condition] = []
-            for (element, place) in elements(json, at: place) {
-                if let part = condition(element, at: place, depth: depth + 1) { list.append(part) }
+            if case .array(let written) = json {
+                list.reserveCapacity(min(written.count, limits.conditionPartsMax))
+                for (element, place) in zip(written, place.elements(written.count)) {
+                    // After too many conditions nothing more is read.
+                    if conditionParts > limits.conditionPartsMax { break }
+                    if let part = condition(element, at: place, depth: depth + 1) {
+                        list.append(part)
+                    }
+                }
+            } else {
+                _ = elements(json, at: place)
             }
             switch name {
             case "all": return .all(list)
@@ -202,7 +211,7 @@ extension FormParser {
             }
         }
         guard let operand = operand(named: name, at: place),
-            let kind = controls[operand.field]?.kind
+            let kind = kinds[operand.field]
         else { return nil }
         if case .wheels(let wheels) = kind, operand.component == nil {
             issue(
@@ -251,7 +260,7 @@ extension FormParser {
     private mutating func checkOperand(
         _ json: JSON, at place: Place, with operand: Condition.Operand
     ) {
-        guard let kind = controls[operand.field]?.kind else { return }
+        guard let kind = kinds[operand.field] else { return }
         let expected: String
         let fits: Bool
         switch kind {
@@ -285,10 +294,10 @@ extension FormParser {
     private mutating func checkBound(
         _ json: JSON, at place: Place, with operand: Condition.Operand
     ) {
-        guard let control = controls[operand.field] else { return }
+        guard let kind = kinds[operand.field] else { return }
         var expected = "a number"
         var fits = json.numberValue != nil
-        switch control.kind {
+        switch kind {
         case .slider, .stepper, .gauge, .button: break
         case .date(let date):
             expected = date.mode.inWords
@@ -297,7 +306,7 @@ extension FormParser {
             break
         case .picker, .wheels, .toggle, .text, .secure, .label:
             issue(
-                place, "the values of \(control.id) have no order",
+                place, "the values of \(controls[operand.field].id) have no order",
                 expected: "in or not, or a control of numbers or dates")
             return
         }

@@ -12,13 +12,17 @@ extension FormDefinition {
     ///   - limits: limits of the daemon, or of the file checker.
     ///   - previous: a definition whose lists of options are used again where `json` has the same.
     ///     The result does not depend on it.
+    ///   - base: a definition from which `json` differs in the fields with these indexes alone. The
+    ///     result is the same without it, and takes more time.
     ///   - compile: compiles a text's `pattern`.
     /// - Throws: all errors in the order in which they were found, at most `FormParser.issuesMax`.
     public static func parse(
         _ json: JSON, limits: FormLimits, reusing previous: FormDefinition? = nil,
+        over base: (definition: FormDefinition, fields: [Int])? = nil,
         compile: @escaping PatternCompiler
     ) throws(FormIssues) -> FormDefinition {
         var parser = FormParser(limits: limits, previous: previous, compile: compile)
+        parser.base = base
         let form = parser.parse(json)
         guard let form, parser.issues.isEmpty else { throw FormIssues(parser.issues) }
         return form
@@ -73,10 +77,25 @@ struct Place {
 struct Members {
     let object: JSONObject
     let place: Place
+    /// A bit for each length that a name has. Most names that are looked up are missing, and few of
+    /// those are as long as one that is there.
+    private let lengths: UInt64
 
-    subscript(name: String) -> JSON? { object[name] }
+    init(object: JSONObject, place: Place) {
+        self.object = object
+        self.place = place
+        var lengths: UInt64 = 0
+        for index in object.members.indices { lengths |= Self.bit(of: object.members[index].name) }
+        self.lengths = lengths
+    }
+
+    subscript(name: String) -> JSON? {
+        lengths & Self.bit(of: name) == 0 ? nil : object[name]
+    }
 
     func place(of name: String) -> Place { place.at(.key(name)) }
+
+    private static func bit(of name: String) -> UInt64 { 1 &<< UInt64(min(name.utf8.count, 63)) }
 }
 
 /// The state of the parser.
@@ -93,6 +112,8 @@ struct FormParser {
     let limits: FormLimits
     /// A definition that was valid before.
     let previous: FormDefinition?
+    /// A valid definition, and the fields in which the parsed one differs from it.
+    var base: (definition: FormDefinition, fields: [Int])?
     let compile: PatternCompiler
     var issues: [FormIssue] = []
     var suggestions = 0
@@ -115,10 +136,11 @@ struct FormParser {
     var indexes = NameTable<Int>()
     /// The id of the field with a value of `was`, by that value.
     var successors: [String: String] = [:]
-    /// The controls; `nil` for invalid ones.
-    var controls: [Control?] = []
-    /// Their types, once all are known.
-    var types: [ControlType?] = []
+    /// The controls, also those that are not valid.
+    var controls: [Control] = []
+    /// Their types with their own attributes; `nil` for invalid ones. A control has so many
+    /// attributes that each copy of it takes time.
+    var kinds: [ControlKind?] = []
     /// The number of options that were looked up in the options of another control.
     var comparisons = 0
     /// The number of conditions and compared values so far.
@@ -151,14 +173,23 @@ struct FormParser {
                 expected: "at most \(limits.frameBytesMax - Self.envelopeBytes) bytes")
             return nil
         }
-        var path: [PathStep] = []
-        checkControls(json, at: &path)
-        if hasTooManyMarks { return nil }
+        if base == nil {
+            var path: [PathStep] = []
+            checkControls(json, at: &path)
+            if hasTooManyMarks { return nil }
+        }
         var parts = FormDefinition.Parts(json: json)
         parts.text = text
         parseTop(form, into: &parts)
-        collectIDs()
-        for index in fields.indices { controls.append(control(at: index)) }
+        if let base {
+            takeControls(of: base)
+            if hasTooManyMarks { return nil }
+        } else {
+            collectIDs()
+            controls.reserveCapacity(fields.count)
+            kinds.reserveCapacity(fields.count)
+            for index in fields.indices { addControl(at: index) }
+        }
         for index in fields.indices { resolveReferences(of: index, form: parts) }
         resolveSectionConditions()
         resolveBindings()
@@ -167,7 +198,7 @@ struct FormParser {
             return nil
         }
         parts.sections = sections
-        parts.controls = controls.compactMap(\.self)
+        parts.controls = controls
         parts.indexes = indexes
         return finished(&parts)
     }
@@ -179,11 +210,11 @@ struct FormParser {
 // MARK: - The top level
 
 extension FormParser {
-    private static let topKeys = [
+    private static let topKeys: KnownNames = [
         "$schema", "form", "title", "subtitle", "help", "access", "styles", "message", "sections",
         "fields",
     ]
-    private static let sectionKeys = [
+    private static let sectionKeys: KnownNames = [
         "title", "footer", "styles", "collapsed", "visibleWhen", "disabled", "fields",
     ]
 
@@ -272,7 +303,7 @@ extension FormParser {
                 json, at: members.place(of: "styles"), expected: "an object of type and style")
         else { return styles }
         let types = ControlType.allCases.filter { ControlStyle.styles(for: $0).count > 1 }
-        checkKeys(written, types.map(\.rawValue), owner: "styles")
+        checkKeys(written, KnownNames(types.map(\.rawValue)), owner: "styles")
         for type in types where written[type.rawValue] != nil {
             styles[type] = style(written, type.rawValue, of: type)
         }

@@ -41,7 +41,9 @@ extension FormDefinition {
                 return field
             }
             do {
-                return try Self.parse(changed, limits: limits, reusing: self, compile: compile)
+                return try Self.parse(
+                    changed, limits: limits, reusing: self, over: (self, [control]),
+                    compile: compile)
             } catch {
                 refused = error
                 // Without a default it would be refused for the same reasons.
@@ -110,33 +112,23 @@ extension FormDefinition {
         file: FormDefinition, applied: JSON, inForce: FormDefinition, limits: FormLimits,
         compile: @escaping PatternCompiler
     ) -> FormDefinition {
-        let before = options(of: applied)
-        let present = options(of: inForce.json)
+        let before = writtenOptions(of: applied)
+        let present = writtenOptions(of: inForce.json)
         var kept: [String: JSON] = [:]
-        for control in file.controls {
-            guard case .picker = control.kind else { continue }
-            let known = before[control.id] != nil ? control.id : control.was ?? control.id
+        let written = writtenOptions(of: file.json)
+        for index in file.controls.indices where file.types[index] == .picker {
+            let id = file.controls[index].id
+            let known = before[id] != nil ? id : file.controls[index].was ?? id
             guard let then = before[known], let now = present[known], then != now else { continue }
-            kept[control.id] = now
-        }
-        let unchanged = options(of: file.json)
-        kept = kept.filter { id, _ in
-            let control = file.index(of: id).map { file.controls[$0] }
-            let known = before[id] != nil ? id : control?.was ?? id
-            return unchanged[id] == before[known]
+            if written[id] == then { kept[id] = now }
         }
         return merging(kept, into: file, reusing: inForce, limits: limits, compile: compile)
     }
 
     /// The run-time options of a picker; `nil` if it has those of the applied definition.
     func runtimeOptions(of id: String, over applied: JSON) -> JSON? {
-        let present = Self.options(of: json)[id]
-        return present == Self.options(of: applied)[id] ? nil : present
-    }
-
-    /// The options of a picker as a definition is written.
-    static func writtenOptions(of id: String, in definition: JSON) -> JSON? {
-        options(of: definition)[id]
+        let present = Self.writtenOptions(of: json)[id]
+        return present == Self.writtenOptions(of: applied)[id] ? nil : present
     }
 
     /// A definition with other options of some pickers, by id; the definition itself if the result
@@ -145,7 +137,8 @@ extension FormDefinition {
         _ kept: [String: JSON], into file: FormDefinition, reusing known: FormDefinition,
         limits: FormLimits, compile: @escaping PatternCompiler
     ) -> FormDefinition {
-        if kept.isEmpty { return file }
+        let changed = kept.keys.compactMap(file.index(of:))
+        if changed.isEmpty { return file }
         let offersAll = fields(of: file.json).allSatisfy { field in
             guard let id = field["id"]?.stringValue, let options = kept[id],
                 let written = field["default"]
@@ -163,7 +156,9 @@ extension FormDefinition {
                 return field
             }
             do {
-                return try parse(merged, limits: limits, reusing: known, compile: compile)
+                return try parse(
+                    merged, limits: limits, reusing: known, over: (file, changed),
+                    compile: compile)
             } catch {
                 let isDefault = error.issues.contains { $0.path.contains(.key("default")) }
                 if !isDefault { break }
@@ -187,7 +182,8 @@ extension FormDefinition {
         return container?["fields"]?.arrayValue?[control - sections[section].fields.lowerBound]
     }
 
-    private static func options(of json: JSON) -> [String: JSON] {
+    /// The options of each picker, as a definition is written.
+    static func writtenOptions(of json: JSON) -> [String: JSON] {
         var found: [String: JSON] = [:]
         for field in fields(of: json) {
             if let id = field["id"]?.stringValue, let options = field["options"] {

@@ -16,9 +16,9 @@ enum SnapshotSize {
 
     /// The most bytes of all fields of a form as JSON text.
     static func bound(_ controls: [Control], limits: FormLimits) -> Int {
-        let own = controls.map { valueBytes(of: $0.kind) }
+        let own = controls.indices.map { valueBytes(of: controls[$0].kind) }
         // A subscriber gets the proposals that wait together with the values.
-        let isGuarded = controls.contains { $0.approval != nil }
+        let isGuarded = controls.indices.contains { controls[$0].approval != nil }
         let proposals = isGuarded ? limits.proposalBytesMax : 0
         return controls.indices.reduce(proposals) { sum, index in
             let value = valueBytes(index, controls[index].storage, own)

@@ -79,8 +79,27 @@ extension FormPresentation {
     /// The causal context of what is shown.
     var context: String? { replica.context }
 
-    private func reading(_ index: Int) -> (Reading, sources: Set<Int>) {
+    /// Whether a section is shown, and the controls that decide it.
+    private typealias SectionReading = (isShown: Bool, sources: Set<Int>)
+
+    private func reading(section: Int) -> SectionReading {
         var sources: Set<Int> = []
+        let isShown = definition.isShown(section: section) {
+            sources.insert($0)
+            return stored($0)
+        }
+        return (isShown, sources)
+    }
+
+    /// - Parameter sections: The sections that were read already. A section's condition may be long,
+    ///   and its controls many.
+    private func reading(
+        _ index: Int, _ sections: inout [Int: SectionReading]
+    ) -> (Reading, sources: Set<Int>) {
+        let number = definition.controls[index].section
+        let section = sections[number] ?? reading(section: number)
+        sections[number] = section
+        var sources = section.sources
         func value(_ source: Int) -> JSON {
             sources.insert(source)
             return stored(source)
@@ -90,7 +109,7 @@ extension FormPresentation {
             shown: definition.shown(index, values: value),
             text: percent(value(index), index)
                 ?? definition.displayText(of: index, values: value),
-            isVisible: definition.isVisible(index, values: value),
+            isVisible: section.isShown && definition.isShownInSection(index, values: value),
             isEnabled: definition.isEnabled(index, values: value),
             lease: state?.lease, runs: state?.runs,
             hasConflict: state?.conflict.isEmpty == false)
@@ -98,15 +117,17 @@ extension FormPresentation {
     }
 
     private mutating func readAll() {
-        let all = definition.controls.indices.map { reading($0) }
+        var sections: [Int: SectionReading] = [:]
+        let all = definition.controls.indices.map { reading($0, &sections) }
         readings = all.map(\.0)
         sources = all.map(\.sources)
     }
 
     /// Computes all readings again that depend on these fields.
     private mutating func read(changed fields: [String]) {
+        var sections: [Int: SectionReading] = [:]
         for index in controls(showing: fields) {
-            (readings[index], sources[index]) = reading(index)
+            (readings[index], sources[index]) = reading(index, &sections)
         }
     }
 

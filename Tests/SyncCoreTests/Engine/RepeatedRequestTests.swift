@@ -231,4 +231,42 @@ import Testing
         }
         #expect(told.contains(#""focus":"a""#))
     }
+
+    @Test("long drafts of many peers are told in parts of a bounded size, each once")
+    func drafts() throws {
+        apply([#"{"id":"t","type":"text","maxLength":4000}"#])
+        let count = 200
+        let crowd = (0..<count).map { _ in host.connect(uid: 1000, user: "alice") }
+        host.stopped.formUnion(crowd)
+        for (number, one) in crowd.enumerated() {
+            host.send(
+                one,
+                #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f","presence":true}}"#
+            )
+            let draft = "\(number)," + String(repeating: "d", count: 3_900)
+            host.send(
+                one,
+                #"{"jsonrpc":"2.0","id":2,"method":"presence.update","params":{"form":"f","focus":"t","draft":"\#(draft)"}}"#
+            )
+            host.settle()
+        }
+        let form = try #require(form)
+        var cursor: UInt64 = 0
+        var told = ""
+        while cursor < form.presence.sequence {
+            var output = Output()
+            let before = cursor
+            form.presence.read(
+                from: &cursor, form: "f", into: &output, retained: RetainedBytes())
+            try #require(cursor > before)
+            #expect(output.byteCount <= PresenceBoard.bytesAtOnce + (8 << 10))
+            for segment in output.segments {
+                let bytes = UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count)
+                told += String(decoding: bytes, as: UTF8.self)
+            }
+        }
+        for number in 0..<count {
+            #expect(told.split(separator: #""draft":"\#(number),d"#).count == 2, "\(number)")
+        }
+    }
 }

@@ -68,7 +68,7 @@ struct FormRegistry {
     /// Records that a definition is in use. Returns whether it has the first secure control of this
     /// run.
     mutating func noteSecrets(in definition: FormDefinition) -> Bool {
-        guard !keepsSecrets, definition.controls.contains(where: { $0.type == .secure }) else {
+        guard !keepsSecrets, definition.types.contains(.secure) else {
             return false
         }
         keepsSecrets = true

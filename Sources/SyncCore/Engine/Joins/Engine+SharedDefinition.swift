@@ -30,14 +30,13 @@ extension Engine {
                 life: shared.life, file: change.applied, controls: change.definition.controls,
                 storeIDs: ids
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
+        let before = FormDefinition.writtenOptions(of: old.applied)
+        let written = FormDefinition.writtenOptions(of: change.applied)
         for (index, origin) in plan.origins.enumerated() {
             guard let source = origin.source else { continue }
             let key = SharedDefinition.optionsKey(ids[index])
             let was = old.definition.controls[source].id
-            if FormDefinition.writtenOptions(of: was, in: old.applied)
-                == FormDefinition.writtenOptions(
-                    of: change.definition.controls[index].id, in: change.applied)
-            {
+            if before[was] == written[change.definition.controls[index].id] {
                 hidden[key] = shared.hidden[key]
             }
         }
@@ -74,14 +73,17 @@ extension Engine {
         options: (control: Int, value: JSON)? = nil, limits: FormLimits
     ) -> FormDefinition {
         var kept: [String: JSON] = [:]
-        for control in file.controls {
-            let old = state.definition.index(of: control.id)
-            guard let source = old ?? control.was.flatMap(state.definition.index(of:)),
-                FormDefinition.writtenOptions(
-                    of: state.definition.controls[source].id, in: state.applied)
-                    == FormDefinition.writtenOptions(of: control.id, in: file.json)
+        let before = FormDefinition.writtenOptions(of: state.applied)
+        let written = FormDefinition.writtenOptions(of: file.json)
+        for index in file.controls.indices {
+            let id = file.controls[index].id
+            let old = state.definition.index(of: id)
+            guard
+                let source = old
+                    ?? file.controls[index].was.flatMap(state.definition.index(of:)),
+                before[state.definition.controls[source].id] == written[id]
             else { continue }
-            kept[control.id] = shared.hidden.current(
+            kept[id] = shared.hidden.current(
                 SharedDefinition.optionsKey(shared.storeIDs[source]))
         }
         if let options { kept[state.definition.controls[options.control].id] = options.value }

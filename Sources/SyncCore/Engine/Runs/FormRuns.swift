@@ -6,8 +6,10 @@ final class FormRuns {
     /// The newest progress that was sent to each subscriber, while there is any. Not part of
     /// `Subscription`, because most forms have no progress.
     private var sent: [ObjectIdentifier: UInt64] = [:]
-    /// The presses that have ended, oldest first. Some may be gone after a failed batch.
-    private(set) var ended: [Dot] = []
+    /// The presses that have ended, oldest first, from `endedFirst` on. Some may be gone after a
+    /// failed batch.
+    private var ended: [Dot] = []
+    private var endedFirst = 0
     /// What was known of runs whose end may not be committed yet, with the revision of the end.
     private var released: [(press: Dot, revision: UInt64, hold: RunDesk.Hold)] = []
 
@@ -47,7 +49,15 @@ final class FormRuns {
     /// Notes the end of a press; returns the one whose outcome is forgotten for it.
     func noteEnd(of press: Dot, atMost max: Int) -> Dot? {
         ended.append(press)
-        return ended.count > max ? ended.removeFirst() : nil
+        guard ended.count - endedFirst > max else { return nil }
+        let oldest = ended[endedFirst]
+        endedFirst += 1
+        // Moved seldom, so that each press takes constant time.
+        if endedFirst > max {
+            ended.removeFirst(endedFirst)
+            endedFirst = 0
+        }
+        return oldest
     }
 
     /// The revisions up to this one are committed.
@@ -66,7 +76,8 @@ final class FormRuns {
             isConnected: isConnected)
         released = []
         progress.removeAll(but: running)
-        ended.removeAll { running.contains($0) || waiting.contains($0) }
+        ended = ended[endedFirst...].filter { !running.contains($0) && !waiting.contains($0) }
+        endedFirst = 0
     }
 }
 
