@@ -5,24 +5,24 @@ public import SyncCore
 /// Nothing happens by itself: `send` passes bytes in, and `settle` runs iterations until nothing is
 /// left to do. With `holdsCommits` a batch stays in progress until `commit` or `failCommit`.
 public final class EngineHost {
-    public private(set) var engine: Engine
+    public internal(set) var engine: Engine
     public internal(set) var store = ModelStore()
     public private(set) var configuration: EngineConfiguration
     public let environment: Environment
     /// Milliseconds since 1970 and since the start.
     public var milliseconds: Int64 = 1_795_000_000_000
-    public private(set) var replica: ReplicaID
+    public internal(set) var replica: ReplicaID
     /// Batches stay in progress until the test ends them.
     public var holdsCommits = false
     /// Connections that accept no bytes.
     public var stopped: Set<ConnectionID> = []
-    public private(set) var batchUnderWay: Batch?
+    public internal(set) var batchUnderWay: Batch?
     public private(set) var log: [LogEntry] = []
     /// The audit entries of the engine.
     public let auditLog = AuditLog()
     public private(set) var closed: [ConnectionID] = []
-    public private(set) var paused: Set<ConnectionID> = []
-    public private(set) var isDrained = false
+    public internal(set) var paused: Set<ConnectionID> = []
+    public internal(set) var isDrained = false
     public private(set) var rebuildAsked = false
     /// Whether a rebuild succeeds.
     public var rebuildWorks = true
@@ -31,9 +31,9 @@ public final class EngineHost {
     /// Whether a batch that fails because of `storeFails` has reached the disk. The store shows it
     /// only after a kill, if it is not rebuilt before.
     public var writesFailedBatches = false
-    private var lateBatch: Batch?
+    var lateBatch: Batch?
     /// Whether a batch failed and the store has not been rebuilt since.
-    public private(set) var isStoreBroken = false
+    public internal(set) var isStoreBroken = false
     /// The offset of the wall clock, which may jump; the other clock may not.
     public var wallOffset: Int64 = 0
     /// What the next piece of work takes, in nanoseconds. Without it, no time is measured: all work
@@ -55,16 +55,16 @@ public final class EngineHost {
     /// its dots.
     public var onSilentWrite: (Author, UInt64, [Dot]) -> Void = { _, _, _ in }
     /// The bytes of writes in progress.
-    private var writing: [ConnectionID: Output] = [:]
-    private var fetchesUnderWay: [(FetchID, StoreQuery)] = []
+    var writing: [ConnectionID: Output] = [:]
+    var fetchesUnderWay: [(FetchID, StoreQuery)] = []
     /// A batch that was reported as durable but is not (`HostFaults.answersBeforeCommit`).
-    private var unwritten: Batch?
+    var unwritten: Batch?
 
-    private var inboxes: [ConnectionID: FrameDecoder] = [:]
+    var inboxes: [ConnectionID: FrameDecoder] = [:]
     /// The frames that each client received, as JSON text, oldest first.
-    public private(set) var received: [ConnectionID: [String]] = [:]
-    private var closing: Set<ConnectionID> = []
-    private var nextConnection: UInt64 = 1
+    public internal(set) var received: [ConnectionID: [String]] = [:]
+    var closing: Set<ConnectionID> = []
+    var nextConnection: UInt64 = 1
 
     /// A host with an empty store, or with a copy of another host's store, which has an id of its
     /// own and new logs.
@@ -90,7 +90,7 @@ public final class EngineHost {
         observe()
     }
 
-    private func observe() {
+    func observe() {
         engine.onSilentWrite = { [unowned self] in onSilentWrite($0, $1, $2) }
         engine.stopwatch =
             workTakes == nil
@@ -114,103 +114,10 @@ public final class EngineHost {
     }
 
     /// The time of the next event.
-    private var now: Moment {
+    var now: Moment {
         milliseconds += Int64(worked / 1_000_000)
         worked %= 1_000_000
         return moment
-    }
-
-    // MARK: - Life
-
-    /// Kills the daemon: what was not committed is lost and all connections end. Then it starts
-    /// again with the contents of the store.
-    ///
-    /// - Parameter writesBatch: The batch in progress had reached the disk, but nobody was told.
-    public func crash(
-        newEpoch: Bool = false, newLogs: Bool = false, writesBatch: Bool = false
-    ) throws {
-        kill(writesBatch: writesBatch)
-        try start(newEpoch: newEpoch, newLogs: newLogs)
-    }
-
-    /// Kills the daemon, which stays down until `start`.
-    public func kill(writesBatch: Bool = false) {
-        if let late = lateBatch { store.commit(late) }
-        lateBatch = nil
-        if writesBatch, let batch = batchUnderWay { store.commit(batch) }
-        batchUnderWay = nil
-        unwritten = nil
-        inboxes = [:]
-        closing = []
-        paused = []
-        stopped = []
-        slow = []
-        writing = [:]
-        fetchesUnderWay = []
-        holdsFetches = false
-        isDrained = false
-    }
-
-    /// Starts a daemon that is down.
-    ///
-    /// - Parameter over: A replacement for its store.
-    public func start(
-        over other: ModelStore? = nil, newEpoch: Bool = false, newLogs: Bool = false
-    ) throws {
-        if let other { store = other }
-        if newEpoch { replica = replica.nextEpoch ?? replica }
-        isStoreBroken = false
-        engine = try Engine(
-            configuration: configuration, environment: environment, replica: replica,
-            image: store.image(), newLogs: newLogs, at: now)
-        observe()
-    }
-
-    /// Stops the daemon cleanly, with goodbyes and a last commit.
-    ///
-    /// - Returns: whether it ended by itself.
-    public func stop() -> Bool {
-        isDrained = false
-        run(.stop(.restart))
-        for _ in 0..<8 where !isDrained {
-            settle()
-            commit()
-        }
-        return isDrained
-    }
-
-    /// Stops the daemon cleanly and starts it again.
-    ///
-    /// - Returns: whether it ended by itself.
-    public func restart() throws -> Bool {
-        let wasDrained = stop()
-        try crash()
-        return wasDrained
-    }
-
-    /// A client connects.
-    public func connect(
-        uid: UInt32 = 1000, user: String = "alice", groups: [UInt32] = [],
-        groupNames: [String] = [], loginUID: UInt32? = nil
-    ) -> ConnectionID {
-        let id = ConnectionID(nextConnection)
-        nextConnection += 1
-        inboxes[id] = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
-        received[id] = []
-        run(
-            .connected(
-                id,
-                Peer(
-                    pid: Int32(1000 + id.number), uid: uid, gid: uid, groups: groups, user: user,
-                    groupNames: groupNames, loginUID: loginUID)))
-        return id
-    }
-
-    /// A client disconnects.
-    public func disconnect(_ id: ConnectionID) {
-        inboxes[id] = nil
-        writing[id] = nil
-        run(.disconnected(id))
     }
 
     // MARK: - Bytes

@@ -295,7 +295,9 @@ import Testing
                     context: nil)))
         fleet.exchange()
         #expect(try !fleet.field("note", 1).isSet)
+        host.holdsCommits = false
         host.commit()
+        host.settle()
         fleet.exchange()
         #expect(try fleet.field("note", 1).value == .string("a") && fleet.agree())
     }
