@@ -52,6 +52,7 @@ test-dependencies:
 build: dependencies $(BUILD)/static/libstdc++.a ## a release build of daemon and command line
 	$(BUILD_RELEASE) --product pickersyncd -Xlinker -L$(abspath $(BUILD))/static
 	$(BUILD_RELEASE) --product pickerctl
+	$(BUILD_RELEASE) --product pickersync-link
 
 # A directory with the archive and without the shared library, so that the daemon contains what it
 # uses of it. Looking up the symbols of the shared library would slow its start.
@@ -60,8 +61,8 @@ $(BUILD)/static/libstdc++.a:
 	ln -sf "$$($(CC) -print-file-name=libstdc++.a)" $@
 
 .PHONY: run
-run: build ## a private daemon with an example form, shown
-	@PICKERSYNC_BIN=$(release) scripts/demo
+run: build ## a private daemon with an example form, shown; LINK=1: the form on two hosts
+	@PICKERSYNC_BIN=$(release) scripts/$(if $(LINK),demo-link,demo)
 
 # Suites that take minutes, each a target of `make check`: a pattern of their names.
 TERMINALS = LiveTerminalTests
@@ -200,9 +201,11 @@ check-units: ## systemd-analyze over the shipped units
 
 .PHONY: install
 install: ## into DESTDIR and PREFIX; builds first unless it was built
-	@test -x $(release)/pickersyncd -a -x $(release)/pickerctl || $(MAKE) build
+	@test -x $(release)/pickersyncd -a -x $(release)/pickerctl -a -x $(release)/pickersync-link || \
+	    $(MAKE) build
 	install -D -m 755 -s $(release)/pickersyncd $(bindir)/pickersyncd
 	install -D -m 755 -s $(release)/pickerctl $(bindir)/pickerctl
+	install -D -m 755 -s $(release)/pickersync-link $(bindir)/pickersync-link
 	install -d $(systemdsystem) $(systemduser)
 	@for unit in systemd/*.service systemd/*.socket; do \
 	    sed 's|@bindir@|$(PREFIX)/bin|g' $$unit > $(systemdsystem)/$${unit##*/} || exit 1; \
@@ -210,7 +213,8 @@ install: ## into DESTDIR and PREFIX; builds first unless it was built
 	@for unit in systemd/user/*.service systemd/user/*.socket; do \
 	    sed 's|@bindir@|$(PREFIX)/bin|g' $$unit > $(systemduser)/$${unit##*/} || exit 1; \
 	done
-	install -D -m 644 systemd/sysusers.d/pickersync.conf $(sysusers)/pickersync.conf
+	install -d $(sysusers)
+	install -m 644 systemd/sysusers.d/*.conf $(sysusers)/
 	@test -e $(configuration) || install -D -m 644 packaging/pickersyncd.yaml $(configuration)
 	install -d $(sharedir)/forms $(sharedir)/schema $(docdir)/examples
 	install -m 644 Examples/forms/*.yaml $(sharedir)/forms/
@@ -222,7 +226,7 @@ install: ## into DESTDIR and PREFIX; builds first unless it was built
 	@cd docs && find . -mindepth 1 -name '*.md' ! -path ./README.md -exec install -D -m 644 {} $(abspath $(docdir))/{} \;
 	scripts/generate-manual $(release) $(mandir)
 	@$(MAKE) --no-print-directory install-completions
-	@scripts/after-install "$(DESTDIR)" $(sysusers)/pickersync.conf
+	@scripts/after-install "$(DESTDIR)" $(sysusers)/pickersync.conf $(sysusers)/pickersync-link.conf
 
 .PHONY: install-completions
 install-completions:
@@ -234,13 +238,16 @@ install-completions:
 .PHONY: uninstall
 uninstall: ## what install put there; the store and a changed configuration stay
 	@[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || \
-	    systemctl disable --now pickersyncd.socket pickersyncd.service || true
-	rm -f $(bindir)/pickersyncd $(bindir)/pickerctl
+	    systemctl disable --now pickersync-link.service pickersyncd.socket pickersyncd.service || \
+	    true
+	rm -f $(bindir)/pickersyncd $(bindir)/pickerctl $(bindir)/pickersync-link
+	rm -f $(systemdsystem)/pickersync-link.service $(sysusers)/pickersync-link.conf
 	rm -f $(systemdsystem)/pickersyncd.service $(systemdsystem)/pickersyncd.socket
 	rm -f $(systemduser)/pickersyncd.service $(systemduser)/pickersyncd.socket
 	rm -f $(sysusers)/pickersync.conf
 	rm -f $(bashcompletions)/pickerctl $(zshcompletions)/_pickerctl $(fishcompletions)/pickerctl.fish
 	rm -f $(mandir)/man1/pickerctl.1 $(mandir)/man1/pickerctl-*.1 $(mandir)/man1/pickersyncd.1
+	rm -f $(mandir)/man1/pickersync-link.1
 	rm -f $(mandir)/man5/pickersync-*.5 $(mandir)/man5/pickersyncd.yaml.5
 	rm -f $(mandir)/man7/pickersync-protocol.7
 	rm -rf $(sharedir) $(docdir)

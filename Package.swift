@@ -35,6 +35,7 @@ let package = Package(
     products: [
         .executable(name: "pickersyncd", targets: ["pickersyncd"]),
         .executable(name: "pickerctl", targets: ["pickerctl"]),
+        .executable(name: "pickersync-link", targets: ["pickersync-link"]),
         .library(name: "PickerSync", targets: ["PickerSync"]),
         .library(name: "PickerSyncTesting", targets: ["PickerSyncTesting"]),
         .library(name: "PickerSyncFoundation", targets: ["PickerSyncFoundation"]),
@@ -60,6 +61,8 @@ let package = Package(
             name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         .systemLibrary(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(
+            name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
 
         .systemLibrary(name: "CSystem"),
         // C of our own: an allocator that can wipe what is freed.
@@ -115,6 +118,24 @@ let package = Package(
                 .unsafeFlags(
                     ["-static-executable"] + parserLibraries + ordered("pickerctl"),
                     .when(configuration: .release))
+            ]),
+
+        .target(
+            name: "Link",
+            dependencies: ["SyncCore", "EventLoop", "FormFile", "PickerClient", "CNats"],
+            swiftSettings: strictMemory),
+        .executableTarget(
+            name: "pickersync-link",
+            dependencies: [
+                "Link", "SyncCore",
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["Programs"])),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .unsafeFlags(
+                    ["-static-stdlib"] + parserLibraries, .when(configuration: .release))
             ]),
 
         .executableTarget(
@@ -236,14 +257,18 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["pickersyncd", "pickerctl", "PickerSync", "TestKit"],
+            dependencies: [
+                "pickersyncd", "pickerctl", "pickersync-link", "PickerSync", "TestKit",
+            ],
             exclude: [
                 "alerts.test.yaml", "check_dashboard.py", "check_observability.py",
                 "check_openrpc.py",
             ], swiftSettings: strict),
         .testTarget(
             name: "PackageTests",
-            dependencies: ["DaemonCore", "SyncCore", "pickersyncd", "pickerctl", "TestKit"],
+            dependencies: [
+                "DaemonCore", "SyncCore", "pickersyncd", "pickerctl", "pickersync-link", "TestKit",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["TestKit"],

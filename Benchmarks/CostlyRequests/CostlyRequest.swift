@@ -86,6 +86,14 @@ private let plainCases: [CostlyRequest] = [
     CostlyRequest(.ping, "plain") { call(.ping, "{}") },
     CostlyRequest(.serverStatus, "many-forms", setup: manyForms()) { call(.serverStatus, "{}") },
     CostlyRequest(.serverBackup, "begin") { call(.serverBackup, "{}") },
+    CostlyRequest(.linkAttach, "plain") { call(.linkAttach, "{}") },
+    CostlyRequest(.linkUp, "plain") { call(.linkUp, #"{"maxPayload":1048576,"rttUs":1}"#) },
+    CostlyRequest(.linkDown, "plain") { call(.linkDown, #"{"reason":"x"}"#) },
+    CostlyRequest(.linkMessage, "as-large-as-a-frame") {
+        let data = String(repeating: "AAAA", count: (Limits().maxFrame - 256) / 4)
+        return call(.linkMessage, #"{"subject":"ps.ops.a.b","data":"\#(data)"}"#)
+    },
+    CostlyRequest(.linkRepair, "plain") { call(.linkRepair, #"{"form":"f"}"#) },
     CostlyRequest(.formList, "many-forms", setup: manyForms()) { call(.formList, "{}") },
     CostlyRequest(.formWatch, "many-forms", setup: manyForms()) { call(.formWatch, "{}") },
     CostlyRequest(

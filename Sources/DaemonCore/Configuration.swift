@@ -20,6 +20,8 @@ public struct Configuration: Sendable, Equatable {
     public var idleExitSeconds: Int?
     public var logLevel: LogEntry.Priority
     public var limits: Limits
+    /// The link to the daemons of other hosts; `nil`: none.
+    public var link: LinkOptions?
     /// The file that was read; `nil` if there was none.
     public var file: String?
 }
@@ -83,13 +85,22 @@ extension Configuration {
         }
         var limits = Limits()
         for setting in layers.reversed().flatMap(\.limits) { limits.set(setting) }
-        let idle = strongest(\.idleExitSeconds) ?? 0
+        var link = strongest(\.link)
+        if let fault = link?.fault { throw StartFailure(.configuration, fault) }
+        if link != nil, link?.bridge == nil, sources.isSystem,
+            SystemNames.userNumber("pickersync-link") != nil
+        {
+            link?.bridge = "pickersync-link"
+        }
+        // The bridge is a connection, and others may want what this host has at any time.
+        let idle = link == nil ? strongest(\.idleExitSeconds) ?? 0 : 0
         return Configuration(
             socket: strongest(\.socket) ?? places.socket,
             stateDirectory: strongest(\.stateDirectory) ?? places.state,
             durability: strongest(\.durability) ?? .commit, group: strongest(\.group),
             forms: strongest(\.forms) ?? [], idleExitSeconds: idle == 0 ? nil : idle,
-            logLevel: strongest(\.logLevel) ?? .info, limits: limits, file: file)
+            logLevel: strongest(\.logLevel) ?? .info, limits: limits, link: link,
+            file: file)
     }
 
     /// Reads a file of the file system; `nil` if there is none.
@@ -126,7 +137,7 @@ extension ConfigurationSources {
         var layer = ConfigurationLayer()
         for option in ConfigurationOption.allCases {
             guard let text = environment[option.variable] else { continue }
-            let isList = option == .forms || option == .limits
+            let isList = [.forms, .limits, .link].contains(option)
             let values = isList ? text.split(separator: ":").map(String.init) : [text]
             for value in values {
                 do throws(BadValue) {

@@ -47,6 +47,7 @@ private struct ConfigurationReader {
             switch option {
             case .limits: readLimits(value)
             case .forms: readForms(value)
+            case .link: readLink(value)
             default: set(option, value, at: [name])
             }
         }
@@ -78,6 +79,37 @@ private struct ConfigurationReader {
                 refuse(place + [name], key: isName, error.message, expected: error.expected)
             }
         }
+    }
+
+    private mutating func readLink(_ value: JSON) {
+        let place = [ConfigurationOption.link.rawValue]
+        guard let object = value.objectValue else {
+            return refuse(place, value.kindInWords, expected: ConfigurationOption.link.expected)
+        }
+        var options = LinkOptions()
+        for (name, value) in object.members {
+            let member: LinkOptions.Member
+            do throws(BadValue) { member = try LinkOptions.member(name) } catch {
+                refuse(place + [name], key: true, error.message, expected: error.expected)
+                continue
+            }
+            let elements = member == .forms ? value.arrayValue : nil
+            for (index, element) in (elements ?? [value]).enumerated() {
+                let index = elements == nil ? nil : index
+                guard let text = element.configurationText else {
+                    refuse(
+                        place + [name], index: index, element.kindInWords,
+                        expected: member.expected)
+                    continue
+                }
+                do throws(BadValue) {
+                    try options.set(member, text, folder: folder)
+                } catch {
+                    refuse(place + [name], index: index, error.message, expected: error.expected)
+                }
+            }
+        }
+        layer.link = options
     }
 
     private mutating func set(

@@ -15,6 +15,7 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
     case idleExit = "idle-exit"
     case logLevel = "log-level"
     case limits
+    case link
 
     /// `PICKERSYNC_STATE_DIRECTORY` for `state-directory`.
     public var variable: String {
@@ -41,6 +42,7 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
         case .idleExit: "whole seconds, such as 600 or 10min, or never"
         case .logLevel: Wording.oneOf(LogEntry.Priority.allCases.map(\.name))
         case .limits: "a limit's name and its value"
+        case .link: "fleet, host, forms, key and bridge by their names"
         }
     }
 }
@@ -82,6 +84,8 @@ public struct ConfigurationLayer: Sendable, Equatable {
     /// By name, in the order in which they were given; added to those of a source with lower
     /// precedence.
     public var limits: [LimitSetting] = []
+    /// Replaces the whole link of a source with lower precedence.
+    public var link: LinkOptions?
 
     /// Nothing set.
     public init() {}
@@ -130,10 +134,14 @@ extension ConfigurationLayer {
             }
             logLevel = level
         case .limits: limits.append(try LimitSetting(text))
+        case .link:
+            var options = link ?? LinkOptions()
+            try options.set(text, folder: folder)
+            link = options
         }
     }
 
-    private static func path(
+    static func path(
         _ text: String, _ folder: String, _ option: ConfigurationOption
     ) throws(BadValue) -> String {
         guard !text.isEmpty, !text.utf8.contains(0) else {

@@ -42,6 +42,18 @@ public enum Daemon {
         }
     }
 
+    /// Makes a key for a fleet (`--new-fleet-key`).
+    /// - Returns: the exit status; the error was printed on standard error.
+    public static func makeFleetKey(_ file: String) -> ExitStatus {
+        do throws(SealerError) {
+            try Sealer.makeFleetKey(file: file)
+            return .success
+        } catch {
+            Log(level: .info, environment: .take()).write(.error, "\(error)")
+            return .cannotCreate
+        }
+    }
+
     private static func serve(
         _ configuration: Configuration, _ sources: ConfigurationSources, newReplica: Bool,
         _ log: Log

@@ -27,11 +27,15 @@ struct EngineChoices: Sendable {
         engine = EngineConfiguration(
             durability: configuration.durability, limits: limits,
             serverName: "pickersyncd/\(Version.current)", daemonUID: uid, creatorsGID: gid)
+        engine.link = try configuration.link.map { options throws(StartFailure) in
+            try LinkConfiguration(options, daemonUID: uid)
+        }
     }
 
-    /// The same with limits that were read again.
-    func with(_ limits: Limits) -> EngineChoices {
+    /// The same with limits and shared forms that were read again.
+    func with(_ limits: Limits, sharing forms: [String]?) -> EngineChoices {
         var choices = self
+        if let forms { choices.engine.link?.forms = forms.map { Glob($0) } }
         (choices.engine.limits, choices.descriptorsMax) = ProcessLimits.fit(limits)
         return choices
     }

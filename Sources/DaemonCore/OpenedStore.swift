@@ -9,6 +9,7 @@ internal import SyncCore
 struct OpenedStore {
     let store: Store
     private let sealer: Sealer?
+    private let fleetKey: Sealer?
     private let opening: Opening
     private let keyHours: Int
 
@@ -27,12 +28,13 @@ struct OpenedStore {
         } catch {
             throw StartFailure(.cannotCreate, "cannot create the state directory: \(error)")
         }
+        let fleetKey = try fleetKey(configuration, credentials)
         do throws(StoreError) {
             let (store, opening) = try Store.open(directory: directory, options: options)
             say(opening, directory, log)
             return OpenedStore(
                 store: store, sealer: sealer(for: store, directory, credentials, log),
-                opening: opening,
+                fleetKey: fleetKey, opening: opening,
                 keyHours: configuration.limits.keyHours)
         } catch {
             throw StartFailure(
@@ -98,6 +100,22 @@ struct OpenedStore {
         }
     }
 
+    /// The key that the hosts of the fleet share; `nil` without a link.
+    private static func fleetKey(
+        _ configuration: Configuration, _ credentials: String?
+    ) throws(StartFailure) -> Sealer? {
+        guard let link = configuration.link else { return nil }
+        do throws(SealerError) {
+            return try Sealer.fleetKey(
+                file: link.key, directory: configuration.stateDirectory, credentials: credentials)
+        } catch {
+            throw StartFailure(
+                .configuration,
+                "no fleet key: \(error); make one with pickersyncd --new-fleet-key FILE on one "
+                    + "host and copy it to the others")
+        }
+    }
+
     /// No connection of an earlier run that committed anything had a greater number, so a client
     /// knows its own edits also after a restart. A run has at most 1,000,000,000 connections, and
     /// the numbers of the first 9,000,000 runs are exact as doubles.
@@ -135,7 +153,7 @@ struct OpenedStore {
     ) -> Environment {
         // The engine calls it on the loop's thread, whose log it is.
         nonisolated(unsafe) let log = log
-        return Environment(
+        var environment = Environment(
             random: { UInt64.random(in: .min ... .max) },
             compile: RegularExpression.compiler,
             seal: { [sealer] plaintext, associated in
@@ -150,6 +168,16 @@ struct OpenedStore {
             accountUID: { subordinates.owner(of: $0) },
             keepMemoryClean: { Wiping.begin() },
             shellStatus: { figures.members() })
+        environment.fleetKeys = fleetKey.map { key in
+            LinkKeys(
+                id: key.id, opening: [key.id],
+                seal: { key.seal(plaintext: $0, associated: $1) },
+                open: { id, sealed, place in
+                    id == key.id ? key.open(sealed, associated: place) : nil
+                },
+                digest: { key.digest(of: $0) })
+        }
+        return environment
     }
 
     /// Closes the store.

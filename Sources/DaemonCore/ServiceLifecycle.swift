@@ -153,9 +153,10 @@ final class ServiceLifecycle {
         for change in Self.changesForNextStart(configuration, new) {
             shell.log.write(.warning, "\(change) needs a restart of the daemon to change")
         }
-        choices = choices.with(new.limits)
+        choices = choices.with(new.limits, sharing: new.link?.forms)
         configuration.limits = new.limits
         configuration.forms = new.forms
+        if let forms = new.link?.forms { configuration.link?.forms = forms }
         configuration.logLevel = new.logLevel
         configuration.idleExitSeconds = new.idleExitSeconds
         shell.log.level = new.logLevel
@@ -174,6 +175,9 @@ final class ServiceLifecycle {
         if old.stateDirectory != new.stateDirectory { changes.append("state-directory") }
         if old.durability != new.durability { changes.append("durability") }
         if old.group != new.group { changes.append("group") }
+        var link = old.link
+        if let forms = new.link?.forms { link?.forms = forms }
+        if link != new.link { changes.append("link") }
         return changes
     }
 }

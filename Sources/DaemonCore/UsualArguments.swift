@@ -28,7 +28,7 @@ public struct UsualArguments: Sendable {
                 continue
             }
             // The full parser decides what it means if an option that is not a list is given twice.
-            guard option == .forms || option == .limits else { return nil }
+            guard [.forms, .limits, .link].contains(option) else { return nil }
             flags[place].values.append(value)
         }
     }

@@ -44,6 +44,38 @@ extension Sealer {
         return (try making(file), UnkeptKey(file: file, directory: directory))
     }
 
+    /// Loads the key that the hosts of a fleet share: from this file, or else from systemd's
+    /// credential `pickersync-fleet-key`, or else from `fleet-key` in the state directory.
+    public static func fleetKey(
+        file: String?, directory: String, credentials: String?
+    ) throws(SealerError) -> Sealer {
+        guard sodium_init() >= 0 else { throw .noMemory(file: directory) }
+        if file == nil, let credentials,
+            let key = try reading(credentials + "/pickersync-fleet-key", mustBePrivate: false)
+        {
+            return key
+        }
+        let file = file ?? directory + "/fleet-key"
+        guard let key = try reading(file, mustBePrivate: true) else {
+            throw .absent(file: file)
+        }
+        return key
+    }
+
+    /// Makes a new key in a file that does not exist yet, with mode 0600.
+    public static func makeFleetKey(file: String) throws(SealerError) {
+        guard sodium_init() >= 0 else { throw .noMemory(file: file) }
+        let slash = file.lastIndex(of: "/")
+        let directory = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
+        _ = try making(file)
+        do throws(StoreError) {
+            try UnkeptKey(file: file, directory: directory).keep()
+        } catch {
+            try? POSIX.remove(UnkeptKey.partial(of: file))
+            throw .inputOutput(file: file, reason: error.description)
+        }
+    }
+
     /// The key in a file; `nil` if the file does not exist.
     private static func reading(
         _ file: String, mustBePrivate: Bool

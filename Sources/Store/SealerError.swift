@@ -8,6 +8,8 @@ public enum SealerError: Error, Sendable, Hashable {
     case unsafe(file: String, finding: String, remedy: String)
     /// It could not be read or written.
     case inputOutput(file: String, reason: String)
+    /// There is no such file.
+    case absent(file: String)
     /// libsodium could not allocate guarded memory.
     case noMemory(file: String)
 }
@@ -22,6 +24,7 @@ extension SealerError: CustomStringConvertible {
             "\(file): \(finding); \(remedy)"
         case .inputOutput(let file, let reason):
             "\(file): \(reason); without a key no secure field can be set"
+        case .absent(let file): "\(file): no such file"
         case .noMemory(let file):
             "\(file): no guarded memory for the key; raise LimitMEMLOCK"
         }

@@ -26,7 +26,8 @@ struct PickerctlCommand: ParsableCommand {
             RefuseCommand.self, WithdrawCommand.self, DumpCommand.self, LoadCommand.self,
             FormCommand.self, HistoryCommand.self, ExplainCommand.self, UndoCommand.self,
             RedoCommand.self, ConflictsCommand.self, ResolveCommand.self, WhoCommand.self,
-            StatusCommand.self, DoctorCommand.self, BackupCommand.self, RelayCommand.self,
+            StatusCommand.self, LinkCommand.self, DoctorCommand.self, BackupCommand.self,
+            RelayCommand.self,
             CompletionsCommand.self,
         ])
 

@@ -48,6 +48,17 @@ struct PickerSyncD: ParsableCommand {
         help: ArgumentHelp("Set a limit; may be repeated.", valueName: "name=value"))
     var limits: [String] = []
 
+    @Option(
+        name: .customLong("link"),
+        help: ArgumentHelp(
+            "Share forms with other hosts: fleet, host, forms, key or bridge; may be repeated.",
+            valueName: "name=value"))
+    var link: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Make a key for a fleet in a new file, and exit.", valueName: "file"))
+    var newFleetKey: String?
+
     @Flag(name: .customLong("limits"), help: "List the limits with their defaults, and exit.")
     var listsLimits = false
 
@@ -72,6 +83,7 @@ struct PickerSyncD: ParsableCommand {
             (.idleExit, idleExit.map { [$0] } ?? []),
             (.logLevel, logLevel.map { [$0] } ?? []),
             (.limits, limits),
+            (.link, link),
         ]
     }
 
@@ -79,6 +91,9 @@ struct PickerSyncD: ParsableCommand {
         if listsLimits {
             for line in Self.limitLines { print(line) }
             return
+        }
+        if let newFleetKey {
+            throw ExitCode(Daemon.makeFleetKey(newFleetKey).rawValue)
         }
         let sources = ConfigurationSources.here(flags: flags, file: config)
         if let restore, !check {
@@ -100,8 +115,8 @@ struct PickerSyncD: ParsableCommand {
 
     private static let discussion = """
         Each option is also a key of the configuration file and an environment variable \
-        (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS and PICKERSYNC_LIMITS are lists with \
-        colons). Flags win over the environment, the environment over the file, which is \
+        (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS, PICKERSYNC_LIMITS and PICKERSYNC_LINK \
+        are lists with colons). Flags win over the environment, the environment over the file, which is \
         --config, PICKERSYNC_CONFIG, or /etc/pickersync/pickersyncd.yaml for the system's \
         daemon and $XDG_CONFIG_HOME/pickersync/pickersyncd.yaml for a user's own.
 

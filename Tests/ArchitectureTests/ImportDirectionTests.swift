@@ -19,6 +19,10 @@ private let modules: [String: Set<String>] = [
         "SyncCore", "EventLoop", "FormFile", "Store", "CSystem", "CWipe", "Glibc",
         "Synchronization",
     ],
+    "Link": [
+        "SyncCore", "EventLoop", "FormFile", "PickerClient", "CNats", "Glibc", "Synchronization",
+    ],
+    "pickersync-link": ["Link", "SyncCore", "ArgumentParser", "Glibc"],
     "pickersyncd": ["DaemonCore", "SyncCore", "ArgumentParser", "Glibc"],
     "pickerctl": ["SyncCore", "FormFile", "PickerClient", "TerminalUI", "ArgumentParser", "Glibc"],
 ]
@@ -72,7 +76,7 @@ func modulesAreKnown() throws {
     let folders = try FileManager.default.contentsOfDirectory(
         atPath: sourceTree.appending(path: "Sources").path)
     let clibraries: Set<String> = [
-        "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe",
+        "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe", "CNats",
     ]
     for folder in folders where !clibraries.contains(folder) {
         #expect(modules[folder] != nil, "Sources/\(folder) is not in the list of this test")

@@ -83,6 +83,7 @@ public final class EngineHost {
         configuration.link = link
         var environment = Environment.forTests(seed: seed, compile: compile, auditLog)
         environment.accountUID = accountUID
+        if link?.fleet.isEmpty == false { environment.fleetKeys = .forTests() }
         self.environment = environment
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,

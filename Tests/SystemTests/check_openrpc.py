@@ -124,9 +124,15 @@ class Connection:
 
 
 class Daemon:
-    def __init__(self, file_bytes_max=None):
+    def __init__(self, file_bytes_max=None, fleet=None):
         self.folder = tempfile.mkdtemp(prefix="pickersync-openrpc-")
         self.socket = self.folder + "/sock"
+        link = []
+        if fleet:
+            key = self.folder + "/fleet-key"
+            subprocess.run([daemon_path, "--new-fleet-key", key], check=True)
+            for part in (f"fleet={fleet}", "host=web1", "forms=*", f"key={key}"):
+                link += ["--link", part]
 
         def limit():
             if file_bytes_max is not None:
@@ -134,7 +140,7 @@ class Daemon:
 
         self.process = subprocess.Popen(
             [daemon_path, "--socket", self.socket, "--state-directory", self.folder + "/state",
-             "--limit", "formsMax=3"],
+             "--limit", "formsMax=3"] + link,
             stderr=subprocess.PIPE, text=True, preexec_fn=limit,
             env={"PATH": "/usr/bin:/bin", "HOME": self.folder})
         for line in self.process.stderr:
@@ -225,6 +231,33 @@ def life(daemon):
     other.until("form.changed")
     broken(daemon)
     return other
+
+
+def link():
+    """The bridge of a linked daemon: it is told to subscribe and to look at the stream."""
+    daemon = Daemon(fleet="ops")
+    try:
+        me = Connection(daemon.socket)
+        me.call("hello", protocol=1, client="check/1")
+        me.call("link.up", kind="invalidParams", maxPayload=1 << 20, rttUs=90)
+        me.call("form.apply", definition=definition)
+        me.call("link.attach")
+        me.call("link.up", server="nats1:4222", version="2.9.10", maxPayload=1 << 20, rttUs=90)
+        if me.until("link.do")["do"] != "subscribe":
+            faults.append("link.do: the first order is not to subscribe")
+        me.until("link.do")
+        me.call("link.message", subject="ps.ops.web2.b", reply="x", headers=["Ps-V: 1"],
+                data="AAAA")
+        me.call("link.repair", form="f")
+        me.call("link.repair", kind="notFound", form="ff")
+        me.call("state.set", form="f", changes=[{"field": "pick", "value": "b"}])
+        me.call("state.get", form="f")
+        me.call("state.history", form="f")
+        me.call("server.status")
+        me.call("link.down", reason="gone")
+        me.call("server.status")
+    finally:
+        daemon.stop()
 
 
 def runs(me, other):
@@ -385,6 +418,7 @@ try:
 finally:
     daemon.stop()
 full_disk()
+link()
 
 if os.getuid() != 0:
     seen_methods |= {"proposal.approve", "proposal.refuse"}

@@ -182,6 +182,8 @@ extension ClientMachine {
                 retryAfter = UInt64(min(milliseconds, 3_600_000)) * 1_000_000
             }
             events.append(.goodbye(goodbye))
+        // For a bridge alone.
+        case .linkDo: break
         }
     }
 

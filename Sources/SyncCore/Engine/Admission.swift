@@ -157,7 +157,8 @@ extension Request {
             .stateExplain, .stateReveal, .buttonOutcome, .proposalList, .serverStatus,
             .serverBackup:
             .read
-        case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress:
+        case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress,
+            .linkAttach, .linkUp, .linkDown, .linkMessage, .linkRepair:
             .neither
         }
     }

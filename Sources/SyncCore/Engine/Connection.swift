@@ -27,6 +27,8 @@ final class Connection: ConnectionKeeper {
         case call(Request, RequestID?, AnswerTarget)
         /// A frame that is too large. Requests before it are answered first.
         case frameTooLarge(UInt32)
+        /// A part of what the log of the fleet brought: see `Engine.performJoins`.
+        case joins
     }
 
     // The members that a write reads come first, so that a fan-out loads few cache lines. The order

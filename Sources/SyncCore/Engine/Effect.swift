@@ -121,6 +121,8 @@ public struct Environment: Sendable {
     public var audit: @Sendable (LogEntry) -> Bool
     /// The members of `server.status` that come from the shell: `memory`, `store`, `descriptors`.
     public var shellStatus: @Sendable () -> JSONObject
+    /// Seals and opens what is sent to the daemons of other hosts; `nil` without a link.
+    package var fleetKeys: LinkKeys?
 
     /// An environment of these functions.
     public init(

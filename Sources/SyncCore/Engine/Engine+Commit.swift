@@ -13,6 +13,7 @@ extension Engine {
         if let image = link.retry(at: now.monotonicNanoseconds) { effects.append(.rebuild(image)) }
         forgetWritten()
         closeStalled()
+        endFleetIteration()
         for cutOff in effects.takeCutOffs() { close(cutOff) }
         doChores()
         if link.canSend, isTimeToWrite, batchWaitsUntil == nil {
@@ -45,8 +46,9 @@ extension Engine {
     /// When the engine must be called next if no event arrives (monotonic nanoseconds).
     var nextDeadline: UInt64 {
         let deadline = min(link.deadline, meetsDeadlines ? clocks.nextDeadline ?? .max : .max)
-        guard link.canSend else { return deadline }
-        return min(deadline, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
+        let earliest = min(deadline, fleetDeadline)
+        guard link.canSend else { return earliest }
+        return min(earliest, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
     }
 
     private func doChores() {
@@ -186,6 +188,7 @@ extension Engine {
             if let shared = changes.shared { changes.form.link?.committed(shared.items) }
         }
         for event in batch.events { makeVisible(event) }
+        fleetCommitted(batch, isJoinLost: isJoinLost)
         link.keys.committed(batch.keys.map(\.id))
         for waiter in batch.waiters { answerWaiter(waiter) }
         if link.leavesReplica { rebuildAsNewReplica() }

@@ -100,6 +100,7 @@ extension Engine {
         connection.subscriptions.forEach { leave($0) }
         connection.subscriptions = .none
         leaveRuns(connection)
+        detach(connection)
         registry.catalog.unwatch(connection)
         return calls
     }
@@ -197,7 +198,9 @@ extension Engine {
         scheduler.spend(1 + text.count >> 7, connection.account)
         let began = requestBegins()
         workspace.method = nil
-        if let plain = PlainRequest(text), executePlain(plain, connection) {
+        if fleet == nil || !isBridgeAlone(connection.peer.uid), let plain = PlainRequest(text),
+            executePlain(plain, connection)
+        {
             return requestEnded(began, connection.account)
         }
         take(decoder.decode(text), connection)
@@ -249,6 +252,10 @@ extension Engine {
             case .call(let request, let id, let target):
                 let began = requestBegins()
                 perform(request, id, target, connection)
+                requestEnded(began, connection.account)
+            case .joins:
+                let began = requestBegins()
+                charge(connection) { performJoins(connection) }
                 requestEnded(began, connection.account)
             }
         }

@@ -117,6 +117,7 @@ extension Engine {
     }
 
     private func dispatch(_ request: Request, _ call: PendingCall) throws(WireError) {
+        if fleet != nil { try requireOwnMethods(request, call) }
         switch request {
         case .hello(let params): try hello(params, call)
         case .ping: answer(call) { EmptyResult().encode(into: &$0) }
@@ -149,6 +150,11 @@ extension Engine {
         case .proposalWithdraw(let params): try proposalWithdraw(params, call)
         case .serverStatus: serverStatus(call)
         case .serverBackup(let params): try serverBackup(params, call)
+        case .linkAttach: try linkAttach(call)
+        case .linkUp(let params): try linkUp(params, call)
+        case .linkDown(let params): try linkDown(params, call)
+        case .linkMessage(let params): try linkMessage(params, call)
+        case .linkRepair(let form): try linkRepair(form, call)
         }
     }
 

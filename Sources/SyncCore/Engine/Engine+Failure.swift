@@ -28,6 +28,7 @@ extension Engine {
         rollBack(batch, reason, &unwritten)
         rollBack(link.takeGathering(), reason, &unwritten)
         scheduler.commitFailed()
+        fleetFailed()
         let image = image(with: unwritten)
         link.rebuild(image, at: now.monotonicNanoseconds)
         effects.append(.rebuild(image))
@@ -107,6 +108,7 @@ extension Engine {
         log(
             .notice, "the store was rebuilt as \(replica); edits are accepted again",
             [.event(.storeRestored)])
+        fleetRebuilt()
     }
 
     func rebuildFailed(_ reason: String) {

@@ -110,7 +110,7 @@ extension HistoryPage.Entry {
             }
             return (content.changes, params.message, nil)
         case .presenceChanged, .buttonAssigned, .buttonCancelled, .buttonProgress,
-            .proposalChanged, .goodbye:
+            .proposalChanged, .goodbye, .linkDo:
             return ([], nil, nil)
         }
     }

@@ -116,14 +116,14 @@ extension Engine {
     func serverStatus(_ call: PendingCall) {
         // The shell reads files for this answer.
         scheduler.spend(Account.contendedUnits, call.connection.account)
-        let status = status()
+        let status = status(for: call.connection.peer)
         answer(call) { $0.value(.object(status)) }
     }
 
     /// The forms that `form.list` shows to an administrator.
     private var readableForms: [LiveForm] { forms.filter(\.isReadable) }
 
-    private func status() -> JSONObject {
+    private func status(for peer: Peer) -> JSONObject {
         let uptime = now.monotonicNanoseconds &- clocks.startedAt.monotonicNanoseconds
         let started = Timestamp(milliseconds: clocks.startedAt.wallMilliseconds)
         var status = JSONObject([
@@ -161,6 +161,7 @@ extension Engine {
                 ("commitFailures", .integer(Int64(clamping: counters.commitFailures))),
                 ("commitUs", .integer(Int64(clamping: counters.commitNanoseconds / 1_000))),
             ]))
+        if let link = fleetStatus(for: peer) { status["link"] = link }
         for (name, value) in environment.shellStatus().members { status[name] = value }
         status["limits"] = .object(
             JSONObject(

@@ -136,6 +136,7 @@ extension Engine {
         connection.isWriting = false
         connection.writingBytes = 0
         if connection.isWritingGoodbye { return end(connection) }
+        if let fleet, fleet.bridge === connection { followFleetAlone() }
         connection.subscriptions.forEach { fetchNextPage(of: $0) }
         if connection.isAtRest {
             if connection.subscriptions.contains(where: \.hasOutput) {

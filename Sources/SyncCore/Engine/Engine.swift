@@ -29,11 +29,16 @@ public final class Engine {
     /// Called for each transaction of silent writes alone, with its author, the newest revision and
     /// its dots. It is for simulations: such a transaction makes no revision, so nothing else shows
     /// its place in the order of transactions.
-    package var onSilentWrite: ((Author, UInt64, [Dot]) -> Void)?
+    package var onSilentWrite: ((Author, UInt64, [Dot]) -> Void)? {
+        get { workspace.onSilentWrite }
+        set { workspace.onSilentWrite = newValue }
+    }
 
     var decoder: MessageDecoder
     var workspace: Workspace
     var link: StoreLink
+    /// The link to the daemons of other hosts; `nil` if there is none.
+    var fleet: FleetLink?
     var effects = Effects()
     var counters = Counters()
     var lifecycle = ServiceLifecycle.serving
@@ -90,6 +95,7 @@ public final class Engine {
         workspace = Workspace(compile: environment.compile)
         decoder = MessageDecoder(bounds: RequestBounds(configuration.limits))
         try restore(image, newLogs: newLogs)
+        joinFleet()
         // What was due while the daemon was away comes before the first request.
         if clocks.isDue() { meetDeadlines(atMost: .max) }
         link.mustCommitFirst = waitsForCommits && !link.gathering.events.isEmpty

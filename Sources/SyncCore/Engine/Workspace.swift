@@ -13,6 +13,8 @@ struct Workspace: ~Copyable {
     var longestRequest = LongestRequest()
     /// The results of long access lists during this request.
     var verdicts: [AccessPlace: Bool] = [:]
+    /// See `Engine.onSilentWrite`.
+    var onSilentWrite: ((Author, UInt64, [Dot]) -> Void)?
 
     init(compile: @escaping PatternCompiler) {
         let meter = PatternMeter()

@@ -39,7 +39,7 @@ package struct LinkHeaders: Hashable, Sendable {
     package var replica: ReplicaID
     /// `Ps-N`: the counters of the dots in a bundle; `nil`, written `0-0`, for anything else.
     package var counters: ClosedRange<UInt64>?
-    /// `Ps-Run`: 64 random bits of this start of the daemon.
+    /// `Ps-Start`: 64 random bits of this start of the daemon.
     package var run: UInt64
     /// 64 random bits of this message, the same in all of its parts, and of a message that is sent
     /// again. The server drops a message with the `Nats-Msg-Id` of one before, so the id must
@@ -121,11 +121,12 @@ package struct LinkHeaders: Hashable, Sendable {
         }
     }
 
+    /// No name begins with another one: cnats 3.4.1 takes the one for the other.
     private enum Name {
         static let version = "Ps-V"
         static let replica = "Ps-R"
         static let counters = "Ps-N"
-        static let run = "Ps-Run"
+        static let run = "Ps-Start"
         static let part = "Ps-Part"
         static let key = "Ps-K"
         /// The server's own name.

@@ -105,7 +105,9 @@ extension LinkMachine {
             as: LinkHeaders(
                 replica: configuration.replica, counters: counters, run: configuration.run,
                 number: random(), key: keys.id),
-            to: subject, payloadMax: server?.payloadMax ?? LinkMessage.payloadMin, with: keys)
+            to: subject,
+            payloadMax: min(server?.payloadMax ?? LinkMessage.payloadMin, LinkMessage.payloadMax),
+            with: keys)
     }
 
     /// Publishes a part; `id` names its acknowledgement.
@@ -149,7 +151,8 @@ extension LinkMachine {
             guard beacon.run != configuration.run else { return }
             return twin(beacon)
         }
-        guard let own = ownBeacon else { return }
+        guard var own = ownBeacon else { return }
+        own.clock = now.wallMilliseconds
         let findings = agreement.heard(
             beacon, from: subject.host, own: own, at: now.monotonicNanoseconds)
         for case .disagreement(let form, let host) in findings {

@@ -130,6 +130,9 @@ package struct LinkMessage: Hashable, Sendable {
 
     /// The bytes of a payload that sealing and headers take at most.
     static let overheadMax = 512
+    /// The most bytes of headers and body in one message: a part is opened and sealed in well under
+    /// a millisecond, and fits in a frame between daemon and bridge.
+    package static let payloadMax = 256 << 10
     /// The least payload of a server with which a link works, in bytes.
     package static let payloadMin = 1536
 

@@ -187,7 +187,13 @@ struct LinkSender {
                 $0.form == forms[place].name && $0.parts.count > 1
             }
             if isInParts { continue }
-            let isWholeMade = if case .made = forms[place].whole { true } else { false }
+            let isWholeMade: Bool
+            switch forms[place].whole {
+            // A host that does not have the form needs its whole before any transaction.
+            case .wanted, .asked: continue
+            case .made: isWholeMade = true
+            case .none: isWholeMade = false
+            }
             if isWholeMade || forms[place].flying < forms[place].waiting.count {
                 turn = place + 1
                 return place

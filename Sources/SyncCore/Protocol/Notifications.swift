@@ -11,6 +11,7 @@ public enum ServerNotification: Hashable, Sendable {
     case buttonProgress(ButtonProgressed)
     case proposalChanged(ProposalResult)
     case goodbye(Goodbye)
+    case linkDo(LinkOrder)
 
     /// The name in the protocol.
     public var method: StaticString {
@@ -23,6 +24,7 @@ public enum ServerNotification: Hashable, Sendable {
         case .buttonProgress: "button.progress"
         case .proposalChanged: "proposal.changed"
         case .goodbye: "goodbye"
+        case .linkDo: "link.do"
         }
     }
 
@@ -37,6 +39,7 @@ public enum ServerNotification: Hashable, Sendable {
         case .buttonProgress(let params): params.encode(into: &writer)
         case .proposalChanged(let params): params.encode(into: &writer)
         case .goodbye(let params): params.encode(into: &writer)
+        case .linkDo(let params): params.encode(into: &writer)
         }
     }
 
@@ -51,6 +54,7 @@ public enum ServerNotification: Hashable, Sendable {
         case "button.progress": self = .buttonProgress(try ButtonProgressed(decoding: params))
         case "proposal.changed": self = .proposalChanged(try ProposalResult(decoding: params))
         case "goodbye": self = .goodbye(try Goodbye(decoding: params))
+        case "link.do": self = .linkDo(try LinkOrder(decoding: params))
         default: return nil
         }
     }

@@ -48,6 +48,11 @@ extension Method {
         case .proposalWithdraw: "proposal.withdraw"
         case .serverStatus: "server.status"
         case .serverBackup: "server.backup"
+        case .linkAttach: "link.attach"
+        case .linkUp: "link.up"
+        case .linkDown: "link.down"
+        case .linkMessage: "link.message"
+        case .linkRepair: "link.repair"
         }
     }
 }
@@ -99,6 +104,11 @@ extension Request {
         case .proposalWithdraw: .proposalWithdraw(try ProposalVote(&reader, bounds))
         case .serverStatus: .serverStatus
         case .serverBackup: .serverBackup(try ServerBackup(&reader, bounds))
+        case .linkAttach: .linkAttach
+        case .linkUp: .linkUp(try LinkUp(&reader, bounds))
+        case .linkDown: .linkDown(try LinkDown(&reader, bounds))
+        case .linkMessage: .linkMessage(try LinkTransfer(&reader, bounds))
+        case .linkRepair: .linkRepair(form: try reader.name("form", bounds))
         }
     }
 }

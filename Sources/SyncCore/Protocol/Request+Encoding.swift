@@ -7,8 +7,9 @@ extension Request {
     public func encodeParams(into writer: inout JSONWriter) {
         writer.beginObject()
         switch self {
-        case .ping, .formList, .formWatch, .serverStatus: break
-        case .formGet(let form), .stateUnsubscribe(let form): writer.member("form", form)
+        case .ping, .formList, .formWatch, .serverStatus, .linkAttach: break
+        case .formGet(let form), .stateUnsubscribe(let form), .linkRepair(let form):
+            writer.member("form", form)
         case .hello(let params): params.encodeMembers(into: &writer)
         case .formApply(let params): params.encodeMembers(into: &writer)
         case .formSetOptions(let params): params.encodeMembers(into: &writer)
@@ -33,6 +34,9 @@ extension Request {
             .proposalWithdraw(let params):
             params.encodeMembers(into: &writer)
         case .serverBackup(let params): params.encodeMembers(into: &writer)
+        case .linkUp(let params): params.encodeMembers(into: &writer)
+        case .linkDown(let params): params.encodeMembers(into: &writer)
+        case .linkMessage(let params): params.encodeMembers(into: &writer)
         }
         writer.endObject()
     }

@@ -31,6 +31,11 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case proposalWithdraw = "proposal.withdraw"
     case serverStatus = "server.status"
     case serverBackup = "server.backup"
+    case linkAttach = "link.attach"
+    case linkUp = "link.up"
+    case linkDown = "link.down"
+    case linkMessage = "link.message"
+    case linkRepair = "link.repair"
 }
 
 /// A request of a client: a method with its params.
@@ -68,6 +73,12 @@ public enum Request: Hashable, Sendable {
     case proposalWithdraw(ProposalVote)
     case serverStatus
     case serverBackup(ServerBackup)
+    case linkAttach
+    case linkUp(LinkUp)
+    case linkDown(LinkDown)
+    case linkMessage(LinkTransfer)
+    /// `link.repair` of a form.
+    case linkRepair(form: String)
 }
 
 extension Request {
@@ -105,6 +116,11 @@ extension Request {
         case .proposalWithdraw: .proposalWithdraw
         case .serverStatus: .serverStatus
         case .serverBackup: .serverBackup
+        case .linkAttach: .linkAttach
+        case .linkUp: .linkUp
+        case .linkDown: .linkDown
+        case .linkMessage: .linkMessage
+        case .linkRepair: .linkRepair
         }
     }
 

@@ -273,6 +273,11 @@ struct Examination {
                 )
             }
             store(status)
+            if let link = LinkReport(status) {
+                for line in link.isWell ? [link.summary] : link.lines {
+                    add(link.isWell ? .good : .odd, line)
+                }
+            }
         } catch {
             switch error {
             case .timedOut(let seconds): silent(Int(seconds))

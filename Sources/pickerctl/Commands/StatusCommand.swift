@@ -110,6 +110,7 @@ struct StatusRequest: PlainRequest {
                 ]
             ),
             ("memory", [size("memory", "resident")]),
+            ("link", [LinkReport(status)?.summary.dropFirst("link ".utf8.count).description]),
         ]
         return lines.compactMap { name, values in
             let known = values.compactMap(\.self)

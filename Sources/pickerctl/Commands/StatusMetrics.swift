@@ -102,6 +102,40 @@ enum Metrics {
         Metric("store_revisions", .gauge, "store.revisions", "Revisions kept of all forms."),
         Metric("store_pages", .gauge, "store.pages", "Pages of the database."),
         Metric("store_free_pages", .gauge, "store.freePages", "Pages of it that are free."),
+        Metric(
+            "link_up", .gauge, "link.up",
+            "1 while edits go to other hosts and theirs come, 0 while they wait."),
+        Metric(
+            "link_unsent_edits", .gauge, "link.unsent.transactions",
+            "Transactions that the log of the fleet does not have."),
+        Metric("link_unsent_bytes", .gauge, "link.unsent.bytes", "Their bytes."),
+        Metric(
+            "link_held_forms", .gauge, "link.heldForms",
+            "Forms whose joins wait for a person or an upgrade."),
+        Metric(
+            "link_published_total", .counter, "link.counters.published",
+            "Messages that were published, beacons included."),
+        Metric(
+            "link_joined_total", .counter, "link.counters.joined",
+            "Changes of other hosts that were joined."),
+        Metric(
+            "link_skipped_total", .counter, "link.counters.known",
+            "Changes of other hosts that were known."),
+        Metric(
+            "link_refused_total", .counter, "link.counters.refused",
+            "Messages of the fleet that were not taken."),
+        Metric(
+            "link_wholes_total", .counter, "link.counters.wholes",
+            "Whole forms that were published."),
+        Metric(
+            "link_reads_again_total", .counter, "link.counters.readsAgain",
+            "How often the log of the fleet was read from its beginning."),
+        Metric(
+            "link_forks_total", .counter, "link.counters.forks",
+            "Replicas that two machines were seen to write as."),
+        Metric(
+            "link_disagreements_total", .counter, "link.counters.disagreements",
+            "Forms of which two hosts had read the same and had not the same."),
     ]
 
     static func lines(_ status: JSON) -> [String] {

@@ -118,6 +118,8 @@ final class SimulatedClient {
                 throw Violation("client \(number) handles no buttons and was told \(text)")
             case .notification(.proposalChanged):
                 throw Violation("nobody has proposed anything and \(number) was told \(text)")
+            case .notification(.linkDo):
+                throw Violation("client \(number) is not a bridge and was told \(text)")
             case .notification(.goodbye): break
             case .unknownNotification(let method): throw Violation("unknown notification \(method)")
             }

@@ -242,7 +242,7 @@ extension LinkArrival {
         guard case .whole? = LinkSubject(subject)?.content else { return }
         for index in headers.indices {
             switch headers[index].name {
-            case "Ps-Run": headers[index].value = String(repeating: "0", count: 16)
+            case "Ps-Start": headers[index].value = String(repeating: "0", count: 16)
             case "Nats-Msg-Id":
                 var fields = headers[index].value.split(separator: ":").map(String.init)
                 fields[2] = String(repeating: "0", count: 16)

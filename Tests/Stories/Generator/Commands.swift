@@ -21,7 +21,7 @@ struct CommandMaker {
         ("form delete", 10), ("form list", 8), ("form show", 8), ("form check", 6), ("wait", 12),
         ("form preview", 4),
         ("watch", 8), ("run", 6), ("history", 8), ("explain", 8), ("describe", 8), ("who", 6),
-        ("status", 4),
+        ("status", 4), ("link status", 2), ("link repair", 2),
         ("propose", 12), ("proposals", 4), ("approve", 8), ("refuse", 4), ("withdraw", 4),
         ("backup", 3), ("handle", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
         ("completions", 3), ("doctor", 2), ("help", 2), ("relay", 2),
@@ -375,6 +375,14 @@ struct CommandMaker {
         case "handle":
             return StoryCommand(name: name, words: ["handle", "nobody/go", "--", "true"]) {
                 .init(StoryCommand.status(Self.ask(&$0, $1, [Self.look("nobody")])))
+            }
+        case "link status":
+            return StoryCommand(name: name, words: ["link", "status"]) { _, _ in .init(1) }
+        case "link repair":
+            return StoryCommand(name: name, words: ["link", "repair", "nobody"]) {
+                .init(
+                    StoryCommand.status(
+                        Self.ask(&$0, $1, [StoryRequest("link.repair", [("form", "nobody")])])))
             }
         case "doctor": return StoryCommand(name: name, words: ["doctor"]) { _, _ in .init(0) }
         default: return StoryCommand(name: name, words: ["status"]) { _, _ in .init(0) }

@@ -260,6 +260,9 @@ struct StoryModel {
             return try vote(request, peer)
         case "server.status": return status()
         case "server.backup": return try backup(request, peer)
+        // No daemon of a story is linked.
+        case "link.attach", "link.up", "link.down", "link.message", "link.repair":
+            throw StoryRefusal("invalidParams")
         default: throw StoryRefusal("methodNotFound")
         }
     }

@@ -49,6 +49,11 @@ enum StoryRules {
         "proposal.withdraw": (["form", "proposal"], ["message"]),
         "server.status": ([], []),
         "server.backup": ([], ["backup", "offset"]),
+        "link.attach": ([], []),
+        "link.up": (["maxPayload", "rttUs"], ["server", "version"]),
+        "link.down": (["reason"], []),
+        "link.message": (["subject", "data"], ["reply", "headers"]),
+        "link.repair": (["form"], []),
     ]
 
     /// The methods that the model knows.

@@ -127,6 +127,7 @@ import Testing
         let notifications = [
             "state.changed", "form.changed", "presence.changed", "button.assigned",
             "button.cancelled", "button.progress", "proposal.changed", "goodbye",
+            "link.do",
         ]
         for name in notifications {
             #expect(text.contains("`\(name)`"), "\(name)")
@@ -145,7 +146,7 @@ import Testing
             names(json["x-notifications"]).sorted()
                 == [
                     "button.assigned", "button.cancelled", "button.progress", "form.changed",
-                    "goodbye", "presence.changed", "proposal.changed", "state.changed",
+                    "goodbye", "link.do", "presence.changed", "proposal.changed", "state.changed",
                 ])
         let errors = try #require(json["components"]?["errors"]?.objectValue)
         #expect(Set(errors.members.map(\.name)) == Set(ErrorKind.allCases.map(\.rawValue)))

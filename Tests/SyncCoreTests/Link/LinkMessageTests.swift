@@ -65,7 +65,7 @@ struct LinkMessageTests {
         "a header that is spelled otherwise is refused",
         arguments: [
             ("Ps-V", "01"), ("Ps-V", "x"), ("Ps-V", "0"), ("Ps-R", "3F9a.1"), ("Ps-R", "3f9a"),
-            ("Ps-N", "5"), ("Ps-N", "9-5"), ("Ps-N", "0-5"), ("Ps-N", "05-9"), ("Ps-Run", "7"),
+            ("Ps-N", "5"), ("Ps-N", "9-5"), ("Ps-N", "0-5"), ("Ps-N", "05-9"), ("Ps-Start", "7"),
             ("Ps-Part", "0/1"), ("Ps-Part", "2/1"), ("Ps-Part", "1/99999"), ("Ps-K", ""),
             ("Nats-Msg-Id", "3f9a.1:5:000000000000000b:2"), ("Nats-Msg-Id", "x"), ("Ps-X", "1"),
         ])

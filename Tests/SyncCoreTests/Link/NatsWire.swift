@@ -5,52 +5,6 @@ import Foundation
 import SyncCore
 import TestKit
 
-/// A nats-server with JetStream on a port of its own; killed with the last reference.
-final class NatsServer {
-    let port: UInt16
-    private let folder: TemporaryFolder
-    private let authorization: String
-    private var process: ChildProcess?
-
-    /// Starts a server.
-    ///
-    /// - Parameter authorization: more lines of its configuration.
-    init(authorization: String = "") throws {
-        folder = try TemporaryFolder()
-        self.authorization = authorization
-        port = try Self.freePort()
-        try start()
-    }
-
-    func start() throws {
-        let configuration = try folder.write(
-            "nats.conf",
-            """
-            listen: 127.0.0.1:\(port)
-            jetstream { store_dir: "\(folder("js"))" }
-            \(authorization)
-            """)
-        process = try ChildProcess(["nats-server", "-c", configuration, "-l", folder("log")])
-    }
-
-    /// kill -9: what was acknowledged is in its files.
-    func kill() { process = nil }
-
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = NatsWire.address(port: 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
-            }
-        }
-        guard status == 0 else { throw POSIXError(.EADDRINUSE) }
-        return UInt16(bigEndian: address.sin_port)
-    }
-}
-
 /// A connection to a server.
 final class NatsWire {
     private let descriptor: Int32

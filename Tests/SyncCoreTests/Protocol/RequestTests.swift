@@ -77,6 +77,14 @@ struct RequestTests {
         .proposalApprove(ProposalVote(form: "a", proposal: 12)),
         .proposalRefuse(ProposalVote(form: "a", proposal: 12, message: "not now")),
         .proposalWithdraw(ProposalVote(form: "a", proposal: 1)),
+        .linkAttach,
+        .linkUp(LinkUp(server: "nats1:4222", version: "2.9.10", maxPayload: 1 << 20, rttUs: 90)),
+        .linkDown(LinkDown(reason: "refused")),
+        .linkMessage(LinkTransfer(subject: "ps.ops.a.b", data: [])),
+        .linkMessage(
+            LinkTransfer(
+                subject: "ps.ops.a.d.f", reply: "r", headers: ["Ps-V: 1", "x"], data: [0, 255])),
+        .linkRepair(form: "a"),
         .presenceUpdate(PresenceUpdate(form: "a", focus: nil)),
         .presenceUpdate(
             PresenceUpdate(form: "a", focus: "b", draft: .number(DecimalNumber("0.5")!))),

@@ -89,7 +89,7 @@ extension Engine {
         return outcomes
     }
 
-    private func join(_ item: SharedItem) -> JoinOutcome {
+    func join(_ item: SharedItem) -> JoinOutcome {
         guard let shared = configuration.link, shared.forms.matches(item.form) else {
             return .refused("form \(item.form) is not shared here")
         }
@@ -102,8 +102,9 @@ extension Engine {
                     "another host has another form of the name \(form.name); merge them, or take "
                         + "one of the two")
             }
-            guard item.context.highestCounter(of: replica)
-                <= form.working.context.highestCounter(of: replica)
+            guard
+                item.context.highestCounter(of: replica)
+                    <= form.working.context.highestCounter(of: replica)
             else { return leaveReplica() }
             clocks.hybrid.observe(item.greatestStamp, at: self.now.wallMilliseconds)
             return try join(item, into: form)
@@ -300,6 +301,7 @@ extension Engine {
         let reason = "it gets another replica id"
         var unwritten = Unwritten()
         rollBack(link.takeGathering(), reason, &unwritten)
+        fleetFailed()
         let image = image(with: unwritten)
         link.rebuild(image, at: now.monotonicNanoseconds)
         effects.append(.rebuild(image))
@@ -310,10 +312,11 @@ extension Engine {
     ) {
         let state = state ?? form.working
         guard case .sealed(let register) = content.store else { return }
-        content.isUnreadable = register.secret.map { secret in
-            let place = Self.place(of: form, state, index, secret.dot)
-            return secret.bytes.map { environment.open($0, place) == nil } ?? false
-        } ?? false
+        content.isUnreadable =
+            register.secret.map { secret in
+                let place = Self.place(of: form, state, index, secret.dot)
+                return secret.bytes.map { environment.open($0, place) == nil } ?? false
+            } ?? false
         content.resolve(index, of: state.definition)
     }
 

@@ -16,9 +16,12 @@ extension Engine {
     ///
     /// Nothing that is not durable is in it, whatever the durability is.
     public func takeShared() -> [SharedItem] {
-        forms.filter(\.isReadable).flatMap { form in
-            form.link?.take { durable(form).flatMap(form.whole(of:)) } ?? []
-        }
+        forms.filter(\.isReadable).flatMap(takeShared)
+    }
+
+    /// The same of one form.
+    func takeShared(of form: LiveForm) -> [SharedItem] {
+        form.link?.take { durable(form).flatMap(form.whole(of:)) } ?? []
     }
 
     /// The durable state of a shared form; `nil` while the form in memory is ahead of the store.
@@ -38,7 +41,8 @@ extension Engine {
     /// How far the log of the other hosts was read, as it is in the store: see `join`.
     public var linkCursor: [UInt8]? { link.cursor }
 
-    private func sharedForm(_ name: String) -> LiveForm? {
+    /// A form that is shared and can be read.
+    func sharedForm(_ name: String) -> LiveForm? {
         form(named: name).flatMap { $0.link != nil && $0.isReadable ? $0 : nil }
     }
 

@@ -1,14 +1,20 @@
 /// Which forms the daemons of several hosts share.
 public struct LinkConfiguration: Sendable {
+    /// The name of the fleet.
+    public var fleet: String
     /// The name of this host in the fleet.
     public var host: String
     /// Globs of the names of shared forms.
     public var forms: [Glob]
+    /// The user who may be the bridge.
+    public var bridgeUID: UInt32
 
     /// Shares the forms whose names match.
-    public init(host: String, forms: [Glob]) {
+    public init(fleet: String = "", host: String, forms: [Glob], bridgeUID: UInt32 = 0) {
+        self.fleet = fleet
         self.host = host
         self.forms = forms
+        self.bridgeUID = bridgeUID
     }
 }
 

@@ -1,0 +1,262 @@
+internal import EventLoop
+internal import Glibc
+internal import SyncCore
+
+// The bridge: it carries messages between its daemon and a NATS server, and decides nothing.
+//
+//   daemon:  waiting ──connect──▶ attaching ──answer──▶ attached ──lost──▶ waiting
+//   server (while attached):  none ──a thread connects──▶ there ──lost, refused, `close`──▶ none
+//
+// Invariants: it has no state that matters, and may end at any time. Nothing is kept for a daemon
+// or a server that is away: what did not arrive is sent or read again by the daemon.
+
+/// Carries messages between one daemon and one server.
+final class Bridge: PipeReader {
+    private enum DaemonState {
+        case waiting
+        case attaching(Pipe)
+        case attached(Pipe)
+    }
+
+    private enum ServerState {
+        case none
+        case connecting
+        case there(NatsConnection, NatsQueue)
+    }
+
+    /// The pauses before the next attempt, in milliseconds.
+    private static let pauses: [Int64] = [100, 200, 500, 1_000, 2_000, 5_000]
+    /// After a refusal a person has to change something.
+    private static let refusalPause: Int64 = 30_000
+    private static let helloID = RequestID(1)
+    private static let attachID = RequestID(2)
+
+    private let loop: Loop
+    private let options: BridgeOptions
+    private let socket: String
+    private let say: (String) -> Void
+    private var daemon = DaemonState.waiting
+    private var server = ServerState.none
+    private var decoder = FrameDecoder()
+    private var messages = ServerMessageDecoder()
+    /// Failed attempts in a row.
+    private var daemonFailures = 0
+    private var serverFailures = 0
+    private let daemonTimer: Timer
+    private let serverTimer: Timer
+    private var wake: WakeSource?
+    /// What was said last of the daemon and of the server, which is not said twice.
+    private var lastSaid: (daemon: String, server: String) = ("", "")
+
+    /// A bridge that connects as soon as the loop runs.
+    init(
+        loop: Loop, options: BridgeOptions, socket: String, say: @escaping (String) -> Void
+    ) throws(UVError) {
+        self.loop = loop
+        self.options = options
+        self.socket = socket
+        self.say = say
+        daemonTimer = Timer(loop: loop)
+        serverTimer = Timer(loop: loop)
+        daemonTimer.onFire = { [unowned self] in connectToDaemon() }
+        serverTimer.onFire = { [unowned self] in connectToServer() }
+        wake = try WakeSource(loop: loop) { [unowned self] in serverSaid() }
+        daemonTimer.start(after: .zero)
+    }
+
+    // MARK: - The daemon
+
+    private func connectToDaemon() {
+        do {
+            let pipe = try Pipe(loop: loop, adopting: UnixSocket.connect(to: socket))
+            pipe.reader = self
+            decoder = FrameDecoder(frameBytesMax: 64 << 20)
+            daemon = .attaching(pipe)
+            try pipe.readStart()
+            send(.hello(Hello(client: "pickersync-link/\(Version.current)")), Self.helloID)
+            send(.linkAttach, Self.attachID)
+        } catch {
+            daemonIsLost("\(error)")
+        }
+    }
+
+    private func daemonIsLost(_ reason: String) {
+        switch daemon {
+        case .waiting: break
+        case .attaching(let pipe), .attached(let pipe): pipe.close()
+        }
+        daemon = .waiting
+        if lastSaid.daemon != reason {
+            lastSaid.daemon = reason
+            say("no daemon at \(socket): \(reason)")
+        }
+        dropServer()
+        serverTimer.stop()
+        daemonTimer.start(after: .milliseconds(Self.pause(daemonFailures)))
+        daemonFailures += 1
+    }
+
+    private static func pause(_ failures: Int) -> Int64 { pauses[min(failures, pauses.count - 1)] }
+
+    /// Sends a request; without an id it is not answered.
+    private func send(_ request: Request, _ id: RequestID? = nil) {
+        switch daemon {
+        case .waiting: return
+        case .attaching(let pipe), .attached(let pipe):
+            do throws(UVError) {
+                try pipe.write(request.frame(id: id))
+            } catch {
+                daemonIsLost("\(error)")
+            }
+        }
+    }
+
+    func pipeRead(_ bytes: UnsafeRawBufferPointer) {
+        let outcome = decoder.feed(bytes) { text in
+            received(text)
+            if case .waiting = daemon { return false }
+            return true
+        }
+        if case .frameTooLarge(let length) = outcome {
+            daemonIsLost("it sent a frame of \(length) bytes")
+        }
+    }
+
+    func pipeEnded() { daemonIsLost("the connection ended") }
+    func pipeHeldBack() {}
+    func pipeFailed(_ error: UVError) { daemonIsLost("\(error)") }
+
+    private func received(_ text: UnsafeRawBufferPointer) {
+        do throws(DecodeError) {
+            for message in try messages.decode(text) { try received(message) }
+        } catch {
+            daemonIsLost("it sent what cannot be read: \(error)")
+        }
+    }
+
+    private func received(_ message: ServerMessage) throws(DecodeError) {
+        switch message {
+        case .result(let id, let result) where id == Self.attachID:
+            attached(try LinkAttached(decoding: result))
+        case .failure(let id, let error) where id == Self.helloID || id == Self.attachID:
+            daemonFailures = Self.pauses.count
+            daemonIsLost(error.message)
+        case .notification(.linkDo(let order)): follow(order)
+        case .notification(.goodbye(let goodbye)):
+            daemonIsLost("it said goodbye (\(goodbye.reason.text))")
+        case .result, .failure, .notification, .unknownNotification: break
+        }
+    }
+
+    private func attached(_ link: LinkAttached) {
+        guard case .attaching(let pipe) = daemon else { return }
+        daemon = .attached(pipe)
+        daemonFailures = 0
+        lastSaid.daemon = ""
+        say("serves \(link.host) of the fleet \(link.fleet)")
+        serverFailures = 0
+        connectToServer()
+    }
+
+    // MARK: - Orders
+
+    private func follow(_ order: LinkOrder) {
+        guard case .there(let connection, _) = server else { return }
+        do throws(NatsFailure) {
+            switch order {
+            case .subscribe(let subjects):
+                for subject in subjects { try connection.subscribe(subject) }
+            case .publish(let transfer): try connection.publish(transfer)
+            case .close(let reason): serverIsLost(reason)
+            }
+        } catch {
+            serverIsLost("\(error)")
+        }
+    }
+
+    // MARK: - The server
+
+    private func connectToServer() {
+        guard case .attached = daemon, case .none = server, let wake else { return }
+        server = .connecting
+        let queue = NatsQueue(waking: wake.waker)
+        Work.start(on: loop) { [options] in
+            Result { () throws(NatsFailure) in try NatsConnection(options, reporting: queue) }
+        } then: { [weak self] outcome in
+            guard let self, case .finished(let result) = outcome else { return }
+            connected(result, queue)
+        }
+    }
+
+    private func connected(_ result: Result<NatsConnection, NatsFailure>, _ queue: NatsQueue) {
+        guard case .connecting = server else {
+            // The daemon was lost meanwhile.
+            if case .success(let connection) = result { end(connection) }
+            return
+        }
+        switch result {
+        case .failure(let failure):
+            server = .none
+            serverIsLost("\(options.servers.map(Self.shown).joined(separator: ", ")): \(failure)")
+        case .success(let connection):
+            server = .there(connection, queue)
+            lastSaid.server = ""
+            say("connected to \(connection.server.address)")
+            send(
+                .linkUp(
+                    LinkUp(
+                        server: connection.server.address, version: "",
+                        maxPayload: connection.server.payloadMax,
+                        rttUs: connection.server.rttMicroseconds)))
+            serverSaid()
+        }
+    }
+
+    /// An address without what is before its `@`, which may be a password.
+    private static func shown(_ server: String) -> String {
+        server.split(separator: "@").last.map(String.init) ?? server
+    }
+
+    /// Takes what the threads of the connection have said.
+    private func serverSaid() {
+        guard case .there(_, let queue) = server else { return }
+        for event in queue.take() {
+            guard case .there = server else { return }
+            switch event {
+            case .message(let transfer):
+                serverFailures = 0
+                send(.linkMessage(transfer))
+            case .refused(let line):
+                serverFailures = Self.pauses.count
+                serverIsLost(
+                    "the server refuses: \(line); compare the permissions of this host with "
+                        + "pickersync-link --print-nats-config", after: Self.refusalPause)
+            case .closed(let line): serverIsLost(line)
+            }
+        }
+    }
+
+    private func serverIsLost(_ reason: String, after pause: Int64? = nil) {
+        dropServer()
+        guard case .attached = daemon else { return }
+        if lastSaid.server != reason {
+            lastSaid.server = reason
+            say("no server: \(reason)")
+        }
+        send(.linkDown(LinkDown(reason: reason.cut(toBytes: 512))))
+        serverTimer.start(after: .milliseconds(pause ?? Self.pause(serverFailures)))
+        serverFailures += 1
+    }
+
+    private func dropServer() {
+        if case .there(let connection, _) = server { end(connection) }
+        server = .none
+    }
+
+    private func end(_ connection: NatsConnection) {
+        Work.start(on: loop) {
+            connection.close()
+        } then: { _ in
+        }
+    }
+}

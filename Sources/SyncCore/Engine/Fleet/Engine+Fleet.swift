@@ -1,0 +1,288 @@
+// The link in the engine: what the bridge says goes to the machine, and what the machine wants is
+// done. Engine+Joining.swift joins what arrives.
+
+extension Engine {
+    /// Connects the engine to its fleet, if the configuration names one.
+    func joinFleet() {
+        guard let shared = configuration.link, let keys = environment.fleetKeys else { return }
+        let machine = LinkMachine(
+            LinkMachine.Configuration(
+                fleet: shared.fleet, host: shared.host, run: environment.random(),
+                replica: replica, version: configuration.serverName),
+            keys: keys, cursor: storedCursor, random: environment.random, at: now)
+        fleet = FleetLink(machine, at: now)
+    }
+
+    /// How far the store has the log of the fleet.
+    private var storedCursor: LinkCursor? {
+        link.cursor.flatMap { $0.isEmpty ? nil : try? LinkCursor(decoding: $0) }
+    }
+
+    // MARK: - Methods
+
+    /// The bridge's user may say what the server says, and nothing else, if it is nobody else's.
+    func requireOwnMethods(_ request: Request, _ call: PendingCall) throws(WireError) {
+        let uid = call.connection.peer.uid
+        guard isBridgeAlone(uid) else { return }
+        switch request {
+        case .hello, .ping, .linkAttach, .linkUp, .linkDown, .linkMessage: return
+        default:
+            throw WireError(
+                .forbidden,
+                "\(call.connection.peer.user) is the user of the bridge, which may call link.* "
+                    + "alone")
+        }
+    }
+
+    /// Whether a user is the bridge's, and neither root nor the daemon's.
+    func isBridgeAlone(_ uid: UInt32) -> Bool {
+        guard let bridge = configuration.link?.bridgeUID, bridge == uid else { return false }
+        return uid != 0 && uid != configuration.daemonUID
+    }
+
+    /// The link, for the connection of its bridge.
+    private func fleet(ofBridge call: PendingCall) throws(WireError) -> FleetLink {
+        let fleet = try fleet(of: call)
+        guard fleet.bridge === call.connection else {
+            throw WireError(.invalidParams, "call link.attach first; there is one bridge")
+        }
+        return fleet
+    }
+
+    private func fleet(of call: PendingCall) throws(WireError) -> FleetLink {
+        guard let fleet, let shared = configuration.link else { throw .noLink }
+        let uid = call.connection.peer.uid
+        guard uid == shared.bridgeUID || uid == 0 else {
+            throw WireError(
+                .forbidden, "only the user of the bridge (uid \(shared.bridgeUID)) may call link.*")
+        }
+        return fleet
+    }
+
+    func linkAttach(_ call: PendingCall) throws(WireError) {
+        let fleet = try fleet(of: call)
+        if let former = fleet.bridge, former !== call.connection {
+            detach(former)
+            sayGoodbye(former, .policy)
+        }
+        fleet.bridge = call.connection
+        fleet.down = ("the bridge has no server yet", now.wallMilliseconds)
+        fleet.machine.attached(at: now)
+        if let shared = configuration.link {
+            let result = LinkAttached(fleet: shared.fleet, host: shared.host)
+            answer(call) { result.encode(into: &$0) }
+        }
+        for form in forms { tellFleet(of: form) }
+        followFleet()
+    }
+
+    func linkUp(_ params: LinkUp, _ call: PendingCall) throws(WireError) {
+        let fleet = try fleet(ofBridge: call)
+        fleet.server = params
+        fleet.machine.up(
+            LinkServer(
+                name: params.server, version: params.version,
+                payloadMax: Int(clamping: params.maxPayload)), at: now)
+        answer(call) { EmptyResult().encode(into: &$0) }
+        log(.notice, "the link has the server \(params.server) (\(params.version))")
+        followFleet()
+    }
+
+    func linkDown(_ params: LinkDown, _ call: PendingCall) throws(WireError) {
+        let fleet = try fleet(ofBridge: call)
+        if fleet.server != nil || fleet.down.reason != params.reason {
+            log(.warning, "the link has no server: \(params.reason); forms go on here")
+            fleet.down = (
+                params.reason, fleet.server == nil ? fleet.down.since : now.wallMilliseconds
+            )
+        }
+        fleet.server = nil
+        fleet.machine.down(at: now)
+        answer(call) { EmptyResult().encode(into: &$0) }
+        followFleet()
+    }
+
+    func linkMessage(_ params: LinkTransfer, _ call: PendingCall) throws(WireError) {
+        let fleet = try fleet(ofBridge: call)
+        scheduler.spend(params.data.count >> 8, call.connection.account)
+        fleet.machine.received(
+            params.arrival, contexts: { [self] in sharedForm($0)?.working.context }, at: now)
+        answer(call) { EmptyResult().encode(into: &$0) }
+        followFleet()
+    }
+
+    func linkRepair(_ name: String, _ call: PendingCall) throws(WireError) {
+        guard let fleet else { throw .noLink }
+        let form = try readableForm(name, call.connection)
+        try require(.admin, form, form.committed, nil, call.connection.peer)
+        guard form.link != nil else {
+            throw WireError(
+                .invalidParams,
+                "form \(name) is not shared with other hosts; see link.forms in "
+                    + "pickersyncd.yaml", form: name)
+        }
+        fleet.machine.repair(name, at: now)
+        answer(call) { EmptyResult().encode(into: &$0) }
+        followFleetAlone()
+    }
+
+    // MARK: - Events
+
+    /// A connection ends: if it was the bridge's, what is not durable is read again later.
+    func detach(_ connection: Connection) {
+        guard let fleet, fleet.bridge === connection else { return }
+        fleet.bridge = nil
+        fleet.server = nil
+        fleet.down = ("no bridge is connected", now.wallMilliseconds)
+        fleet.machine.detached(at: now)
+        fallBack(fleet)
+    }
+
+    private func fallBack(_ fleet: FleetLink) {
+        fleet.mustFallBack = false
+        fleet.dropTaken()
+        fleet.machine.fellBack(to: storedCursor, at: now)
+    }
+
+    /// A batch is durable, except for forms whose changes are lost if `isJoinLost`.
+    func fleetCommitted(_ batch: OpenBatch, isJoinLost: Bool) {
+        guard let fleet else { return }
+        if let saved = fleet.takeSaved(through: batch.number), !isJoinLost {
+            fleet.machine.saved(through: saved, at: now)
+        }
+        if isJoinLost { fallBack(fleet) }
+        for changes in batch.changes { tellFleet(of: changes.form) }
+        for name in fleet.wantedWholes.sorted() { giveWhole(name, to: fleet) }
+        followFleetAlone()
+    }
+
+    /// A batch failed. Until the store is healthy again nothing is joined.
+    func fleetFailed() { fleet?.mustFallBack = true }
+
+    /// The store was written again.
+    func fleetRebuilt() {
+        guard let fleet else { return }
+        fleet.machine.renew(replica)
+        fallBack(fleet)
+        for name in fleet.machine.heldForms where fleet.heldBecause[name] == nil {
+            fleet.machine.release(name, at: now)
+        }
+        for form in forms { tellFleet(of: form) }
+        followFleetAlone()
+    }
+
+    /// When the engine must be called for the link (monotonic nanoseconds).
+    var fleetDeadline: UInt64 {
+        guard let fleet, lifecycle == .serving else { return .max }
+        return min(fleet.machine.deadline ?? .max, mayJoin(fleet) ? fleet.idleDeadline : .max)
+    }
+
+    /// The last step of an iteration: what the link must do at this time.
+    func endFleetIteration() {
+        guard let fleet, lifecycle == .serving else { return }
+        keepIdleCursor(fleet)
+        guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
+        fleet.machine.knows(
+            sharedForms.compactMap { name in
+                sharedContext(of: name).map { (name, $0) }
+            })
+        fleet.machine.deadlinePassed(at: now)
+        followFleetAlone()
+    }
+
+    /// Gives the machine what has become durable of a form.
+    private func tellFleet(of form: LiveForm) {
+        guard let fleet, form.link != nil, form.isReadable else { return }
+        for item in takeShared(of: form) {
+            switch item {
+            case .delta(let delta):
+                fleet.machine.add(
+                    LinkTransaction(
+                        form: delta.form, replica: delta.replica, counters: delta.counters,
+                        bytes: delta.encoded), at: now)
+            // The machine asks for it when it is its turn.
+            case .whole(let whole): fleet.machine.share(whole.form, at: now)
+            }
+        }
+    }
+
+    // MARK: - Actions
+
+    /// Does what the machine wants, as far as the bridge takes it.
+    func followFleet() {
+        guard let fleet else { return }
+        while fleet.joining == nil, !isBridgeFull(fleet), let action = fleet.machine.takeAction() {
+            switch action {
+            case .subscribe(let subjects): tell(fleet, .subscribe(subjects))
+            case .publish(let publication):
+                if publication.subject.hasPrefix("ps.") { fleet.counters.published += 1 }
+                tell(fleet, .publish(LinkTransfer(publication)))
+            case .close(let reason):
+                log(.warning, "the link connects again: \(reason)")
+                tell(fleet, .close(reason: reason))
+            case .take(let delivery): take(delivery, fleet)
+            case .makeWhole(let form): giveWhole(form, to: fleet)
+            case .makeBeacon: fleet.machine.beaconMade(beaconDigests(fleet), at: now)
+            case .report(let report): self.report(report, fleet)
+            }
+        }
+        if let bridge = fleet.bridge { chargeHeld(bridge) }
+    }
+
+    /// The same outside of the work of the bridge's connection, which then works on.
+    func followFleetAlone() {
+        followFleet()
+        if let bridge = fleet?.bridge, bridge.hasWork { resume(bridge) }
+    }
+
+    private func isBridgeFull(_ fleet: FleetLink) -> Bool {
+        (fleet.bridge?.owedBytes ?? 0) > configuration.limits.answerBytesMax
+    }
+
+    private func tell(_ fleet: FleetLink, _ order: LinkOrder) {
+        guard let bridge = fleet.bridge else { return }
+        notify(bridge.id, Answer.frame(.linkDo(order)))
+    }
+
+    private func giveWhole(_ name: String, to fleet: FleetLink) {
+        fleet.wantedWholes.remove(name)
+        guard sharedForm(name) != nil else { return fleet.machine.wholeMade(name, nil, at: now) }
+        guard let whole = whole(of: name) else {
+            fleet.wantedWholes.insert(name)
+            return
+        }
+        fleet.counters.wholes += 1
+        fleet.machine.wholeMade(name, (whole.encoded, whole.context), at: now)
+    }
+
+    /// Fields whose digests are computed for one beacon; the forms beyond are in the next one.
+    private static var digestFieldsMax: Int { 20_000 }
+
+    /// The digests of the shared forms, where they cover all that is known.
+    private func beaconDigests(_ fleet: FleetLink) -> [(form: String, digest: UInt64)] {
+        var fields = 0
+        var digests: [(form: String, digest: UInt64)] = []
+        for form in forms where form.link != nil && form.isReadable {
+            let context = form.committed.context
+            var known = fleet.digests[form.name]
+            if known?.context != context {
+                guard fields == 0 || fields + form.committed.cells.count <= Self.digestFieldsMax
+                else { continue }
+                fields += form.committed.cells.count + 1
+                known = digest(of: form.name).map { (context, $0) }
+                fleet.digests[form.name] = known
+            }
+            if let known { digests.append((form.name, known.digest)) }
+        }
+        if fleet.digests.count > digests.count {
+            let names = Set(forms.map(\.name))
+            fleet.digests = fleet.digests.filter { names.contains($0.key) }
+        }
+        return digests
+    }
+}
+
+extension WireError {
+    fileprivate static let noLink = WireError(
+        .invalidParams, "this daemon is not linked to others; see link: in pickersyncd.yaml")
+}

@@ -1,0 +1,99 @@
+// The link in `server.status`.
+
+extension Engine {
+    /// The member `link` of `server.status`; `nil` without a link. Forms that the peer may not read
+    /// are left out.
+    func fleetStatus(for peer: Peer) -> JSON? {
+        guard let fleet, let shared = configuration.link else { return nil }
+        let machine = fleet.machine.summary(at: now.monotonicNanoseconds)
+        var status = JSONObject([
+            ("fleet", .string(shared.fleet)), ("host", .string(shared.host)),
+            ("state", .string(machine.phase.rawValue)),
+            ("up", .bool(machine.phase == .live)),
+        ])
+        if let server = fleet.server {
+            status["server"] = .string(server.server.escapedForDisplay())
+            status["rttUs"] = .integer(server.rttUs)
+        } else {
+            status["down"] = .object(
+                JSONObject([
+                    ("reason", .string(fleet.down.reason.escapedForDisplay())),
+                    ("since", .string(Timestamp(milliseconds: fleet.down.since).description)),
+                ]))
+        }
+        if let reason = machine.refusal { status["refused"] = .string(reason) }
+        status["unsent"] = .object(
+            JSONObject([
+                ("transactions", .integer(machine.unsent.transactions)),
+                ("bytes", .integer(machine.unsent.bytes)),
+            ]))
+        status["hosts"] = .array(machine.hosts.map { .object($0) })
+        let held = Set(fleet.machine.heldForms)
+        status["heldForms"] = .integer(held.count)
+        status["forms"] = .array(
+            forms.filter { $0.link != nil && $0.isReadable && mayRead($0, peer) }.map { form in
+                let agreement = fleet.machine.agreement(
+                    on: form.name, at: now.monotonicNanoseconds)
+                var row = JSONObject([
+                    ("form", .string(form.name)), ("agrees", .integer(agreement.agreeing)),
+                    ("hosts", .integer(agreement.of)),
+                    (
+                        "unsent",
+                        .integer(Int64(clamping: fleet.machine.unsent(of: form.name)))
+                    ),
+                ])
+                if held.contains(form.name) {
+                    row["held"] = .string(
+                        fleet.heldBecause[form.name] ?? "the store refuses the form")
+                }
+                return .object(row)
+            })
+        let counters = fleet.counters
+        status["counters"] = .object(
+            JSONObject(
+                [
+                    ("published", counters.published), ("joined", counters.joined),
+                    ("known", counters.known), ("refused", counters.refused),
+                    ("wholes", counters.wholes), ("readsAgain", counters.readsAgain),
+                    ("forks", counters.forks), ("disagreements", counters.disagreements),
+                ].map { ($0.0, .integer(Int64(clamping: $0.1))) }))
+        return .object(status)
+    }
+}
+
+extension LinkMachine {
+    /// What people are told of a link.
+    struct Summary {
+        var phase: LinkPhase
+        var refusal: String?
+        var unsent: (transactions: Int, bytes: Int)
+        var hosts: [JSONObject]
+    }
+
+    func summary(at now: UInt64) -> Summary {
+        var refusal: String?
+        if case .refused = state { refusal = refusalReason }
+        return Summary(
+            phase: phase, refusal: refusal, unsent: unsent,
+            hosts: agreement.hosts.map { host in
+                JSONObject([
+                    ("host", .string(host.name)),
+                    ("isHeard", .bool(agreement.isHeard(host, at: now))),
+                    (
+                        "heardMs",
+                        .integer(
+                            Int64(clamping: (now > host.heard ? now - host.heard : 0) / 1_000_000))
+                    ),
+                    ("clockMs", .integer(host.clockMilliseconds)),
+                    ("server", .string(host.beacon.version.escapedForDisplay())),
+                ])
+            })
+    }
+
+    /// With how many hosts this one agreed on a form when it last said what it has, of how many
+    /// that share it and are heard.
+    func agreement(on form: String, at now: UInt64) -> (agreeing: Int, of: Int) {
+        guard let ownBeacon, let own = ownBeacon.form(named: form) else { return (0, 0) }
+        return agreement.count(of: own, own: ownBeacon, at: now)
+    }
+}

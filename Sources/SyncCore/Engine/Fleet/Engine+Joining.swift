@@ -1,0 +1,204 @@
+// Joins what the log of the fleet brings: work of the bridge's connection, in parts.
+
+extension Engine {
+    /// Nanoseconds of joins at once. Others have their turns in between.
+    private static var joinNanoseconds: UInt64 { 5_000_000 }
+    /// Units of an item: what an edit of a client costs.
+    private static var unitsOfItem: Int { 4 }
+
+    /// Takes a delivery of the machine.
+    func take(_ delivery: LinkDelivery, _ fleet: FleetLink) {
+        if delivery.items.isEmpty, mayJoin(fleet) { return finish(delivery, fleet) }
+        fleet.joining = FleetLink.Joining(delivery: delivery)
+        fleet.bridge?.enqueueFirst([.joins])
+    }
+
+    /// Whether the store takes joins. If not, everything is read again later.
+    func mayJoin(_ fleet: FleetLink) -> Bool {
+        link.isHealthy && lifecycle == .serving && !fleet.mustFallBack
+    }
+
+    /// Does a part of the joins: the work of the bridge's connection.
+    func performJoins(_ connection: Connection) {
+        guard let fleet, fleet.bridge === connection, let joining = fleet.joining, mayJoin(fleet)
+        else { return }
+        workspace.method = .linkMessage
+        // The origin has limited the steps of patterns.
+        workspace.patternMeter.begin(.max)
+        defer { workspace.patternMeter.end() }
+        let began = stopwatch?()
+        let items = joining.delivery.items
+        while let place = fleet.joining?.next, place < items.count {
+            fleet.joining?.next += 1
+            scheduler.spend(
+                Self.unitsOfItem + items[place].bytes.count >> 7, connection.account)
+            guard join(items[place], of: joining.delivery, fleet) else { return followFleet() }
+            if let began, let stopwatch, stopwatch() &- began > Self.joinNanoseconds { break }
+        }
+        guard fleet.joining?.next == items.count else {
+            return connection.enqueueFirst([.joins])
+        }
+        fleet.joining = nil
+        finish(joining.delivery, fleet)
+        followFleet()
+    }
+
+    /// Joins an item. Returns whether the delivery goes on.
+    private func join(
+        _ item: LinkItem, of delivery: LinkDelivery, _ fleet: FleetLink
+    ) -> Bool {
+        let shared: SharedItem
+        do throws(CausalityDecodeError) {
+            switch item.kind {
+            case .transaction: shared = .delta(try FormDelta(decoding: item.bytes))
+            case .whole: shared = .whole(try WholeForm(decoding: item.bytes))
+            case .deleted, .retired, .beacon:
+                hold(delivery, "it has an item that this daemon cannot read; upgrade it", fleet)
+                return false
+            }
+        } catch {
+            if case .unsupportedVersion = error {
+                hold(
+                    delivery, "\(delivery.host) sends what this daemon cannot read; upgrade it",
+                    fleet)
+                return false
+            }
+            report(.dropped(subject: delivery.form, .malformed(error)), fleet)
+            return true
+        }
+        guard shared.form.isSameBytes(as: delivery.form) else {
+            report(.dropped(subject: delivery.form, .notAuthentic), fleet)
+            return true
+        }
+        if case .delta = shared, form(named: shared.form) == nil {
+            // The whole form comes as well, and has this edit.
+            fleet.counters.known += 1
+            return true
+        }
+        switch join(shared) {
+        case .joined: fleet.counters.joined += 1
+        case .known: fleet.counters.known += 1
+        case .refused: fleet.counters.refused += 1
+        case .held(let why):
+            hold(delivery, why, fleet)
+            return false
+        case .notNow:
+            if link.isHealthy {
+                // The store has rejected the form's rows; it is tried again once it is rebuilt.
+                fleet.joining = nil
+                fleet.machine.hold(delivery, at: now)
+            } else {
+                fleet.mustFallBack = true
+            }
+            return false
+        }
+        if case .whole(let whole) = shared {
+            fleet.machine.sawWhole(
+                of: delivery.form, covering: whole.context, at: delivery.milliseconds)
+        }
+        return true
+    }
+
+    private func hold(_ delivery: LinkDelivery, _ why: String, _ fleet: FleetLink) {
+        fleet.joining = nil
+        if fleet.heldBecause.updateValue(why, forKey: delivery.form) != why {
+            log(
+                .warning, "form \(delivery.form) waits for \(delivery.host)'s edits: \(why)",
+                [.form(delivery.form)])
+        }
+        fleet.machine.hold(delivery, at: now)
+    }
+
+    /// Everything of a delivery is joined: the cursor may move. For a message without an effect the
+    /// cursor alone is not worth a commit, so it waits for an edit, but not for long.
+    private func finish(_ delivery: LinkDelivery, _ fleet: FleetLink) {
+        if delivery.items.isEmpty, let cursor = delivery.cursor {
+            fleet.wait(cursor, delivery.order, at: now.monotonicNanoseconds)
+            return keepIdleCursor(fleet)
+        }
+        if let cursor = delivery.cursor { link.gathering.cursor = cursor.encoded }
+        if !link.gathering.isEmpty {
+            fleet.gathered(delivery.order, in: link.gathering.number)
+        } else if let underWay = link.underWay {
+            fleet.gathered(delivery.order, in: underWay.number)
+        } else {
+            fleet.machine.saved(through: delivery.order, at: now)
+        }
+    }
+
+    /// Puts the cursor that waits into the batch, if it is time.
+    func keepIdleCursor(_ fleet: FleetLink) {
+        guard mayJoin(fleet),
+            let (cursor, order) = fleet.takeIdle(
+                at: now.monotonicNanoseconds, isBatchOpen: !link.gathering.isEmpty)
+        else { return }
+        link.gathering.cursor = cursor.encoded
+        fleet.gathered(order, in: link.gathering.number)
+    }
+
+    // MARK: - Reports
+
+    /// Counts and logs what the machine reports.
+    func report(_ report: LinkReport, _ fleet: FleetLink) {
+        func say(_ priority: LogEntry.Priority, _ kind: String, _ text: String) {
+            if fleet.admitsReport(kind, at: now.monotonicNanoseconds) { log(priority, text) }
+        }
+        switch report {
+        case .dropped(let subject, let refusal):
+            fleet.counters.refused += 1
+            say(
+                .warning, "dropped",
+                "a message of the fleet on \(subject.escapedForDisplay()) is not taken: \(refusal)")
+        case .incomplete(let subject):
+            fleet.counters.refused += 1
+            say(
+                .notice, "incomplete",
+                "not all parts of a message on \(subject) came; its host sends another")
+        case .readsAgain(let reason):
+            fleet.counters.readsAgain += 1
+            log(.notice, "the log of the fleet is read from its beginning: \(reason.sentence)")
+        case .held(let form, let refusal):
+            fleet.heldBecause[form] = "\(refusal)"
+            log(.warning, "form \(form) waits: \(refusal)", [.form(form)])
+        case .refused(let reason):
+            log(.error, "the link is not used: \(reason)")
+        case .disagreement(let form, let host):
+            fleet.counters.disagreements += 1
+            log(
+                .error,
+                "\(host) and this host have read the same of form \(form) and have not the "
+                    + "same; both send the whole form", [.form(form)])
+        case .fork(let replica):
+            fleet.counters.forks += 1
+            log(
+                .error,
+                "two machines write as replica \(replica): one is a copy of the other; "
+                    + "start one of them with --new-replica")
+        case .overflowed(let form):
+            say(
+                .warning, "overflowed",
+                "more edits of form \(form) wait than are kept; the whole "
+                    + "form is sent instead")
+        case .wholeTooLarge(let form):
+            say(
+                .error, "too large",
+                "form \(form) is larger than a message of the fleet may be; "
+                    + "hosts that miss edits cannot get them")
+        case .unsealed(let form):
+            say(.error, "unsealed", "the fleet key does not seal; form \(form) is not sent")
+        }
+    }
+}
+
+extension ReadAgainReason {
+    /// The reason, for people.
+    fileprivate var sentence: String {
+        switch self {
+        case .neverRead: "this store has never read it"
+        case .otherStream: "the stream was made again"
+        case .endsEarlier: "the log ends before the place that was read last"
+        case .otherMessage: "another message is at the place that was read last"
+        case .expired: "the message at the place that was read last is not kept any more"
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/// The link of this daemon to its fleet, between the engine, the machine and the bridge.
+///
+///     alone ──attach──▶ attached ──take──▶ joining ──the delivery is done──▶ attached
+///       ▲                  │                  │
+///       └── the bridge's connection ends ─────┘ (what is not durable is read again)
+///
+/// Invariants:
+/// - One delivery is joined at a time, item by item, as work of the bridge's connection, so its
+///   user pays for it. All others wait in the machine, which can still change them.
+/// - The machine is told that a delivery is saved once its batch is durable, and never earlier.
+/// - Nothing is written to a bridge that has not read `answerBytesMax` bytes.
+///
+/// Confined to the loop.
+final class FleetLink {
+    /// A delivery that is being joined.
+    struct Joining {
+        let delivery: LinkDelivery
+        /// The next of its items.
+        var next = 0
+    }
+
+    var machine: LinkMachine
+    /// The connection of the bridge.
+    var bridge: Connection?
+    /// What is being joined; its work is in the inbox of the bridge's connection.
+    var joining: Joining?
+    /// Deliveries that are in a batch which is not durable, each with the number of the batch.
+    private var inBatch: [(batch: UInt64, order: UInt64)] = []
+    /// The cursor behind messages without an effect, which has time: see `Engine.finish`.
+    private(set) var idle: (cursor: LinkCursor, order: UInt64, count: Int, since: UInt64)?
+    /// A batch with joins failed. The log is read again once the store is healthy.
+    var mustFallBack = false
+    /// Forms whose wholes the machine waits for, as the form in memory is ahead of the store.
+    var wantedWholes: Set<String> = []
+    /// The digests of forms, with the writes that they cover.
+    var digests: [String: (context: CausalContext, digest: UInt64)] = [:]
+
+    // For people.
+    /// The server that the bridge has.
+    var server: LinkUp?
+    /// Why there is none, and since when (milliseconds since 1970).
+    var down: (reason: String, since: Int64)
+    /// Why each form that waits does.
+    var heldBecause: [String: String] = [:]
+    var counters = Counters()
+    /// When a report of each kind was last logged (monotonic nanoseconds).
+    private var loggedAt: [String: UInt64] = [:]
+
+    /// Counters since the start.
+    struct Counters {
+        var published: UInt64 = 0
+        var joined: UInt64 = 0
+        var known: UInt64 = 0
+        var wholes: UInt64 = 0
+        var readsAgain: UInt64 = 0
+        var forks: UInt64 = 0
+        var disagreements: UInt64 = 0
+        /// Messages that were not taken.
+        var refused: UInt64 = 0
+    }
+
+    init(_ machine: consuming LinkMachine, at now: Moment) {
+        self.machine = machine
+        down = ("no bridge is connected", now.wallMilliseconds)
+    }
+
+    /// How many messages without an effect, and for how many nanoseconds, the cursor may wait for
+    /// an edit that it is committed with. A host's own messages come back as such.
+    private static let idleMax = 64
+    private static let idleNanoseconds: UInt64 = 200_000_000
+
+    /// When the cursor that waits must be committed (monotonic nanoseconds).
+    var idleDeadline: UInt64 { idle.map { $0.since + Self.idleNanoseconds } ?? .max }
+
+    /// The cursor moved past a message without an effect.
+    func wait(_ cursor: LinkCursor, _ order: UInt64, at now: UInt64) {
+        idle = (cursor, order, (idle?.count ?? 0) + 1, idle?.since ?? now)
+    }
+
+    /// The cursor that waits, if it is time; removed.
+    func takeIdle(at now: UInt64, isBatchOpen: Bool) -> (cursor: LinkCursor, order: UInt64)? {
+        guard let idle,
+            isBatchOpen || idle.count >= Self.idleMax || now >= idle.since + Self.idleNanoseconds
+        else { return nil }
+        self.idle = nil
+        return (idle.cursor, idle.order)
+    }
+
+    /// A delivery has its effect in a batch.
+    func gathered(_ order: UInt64, in batch: UInt64) {
+        // A later cursor is that of the earlier messages as well.
+        if let idle, idle.order < order { self.idle = nil }
+        inBatch.append((batch, order))
+    }
+
+    /// A batch is durable. Returns the newest delivery in it; `nil` if there is none.
+    func takeSaved(through batch: UInt64) -> UInt64? {
+        let saved = inBatch.prefix { $0.batch <= batch }
+        inBatch.removeFirst(saved.count)
+        return saved.last?.order
+    }
+
+    /// Forgets what was taken and is not durable.
+    func dropTaken() {
+        joining = nil
+        idle = nil
+        inBatch = []
+    }
+
+    /// Whether a report of this kind is logged: one a minute.
+    func admitsReport(_ kind: String, at now: UInt64) -> Bool {
+        if let last = loggedAt[kind], now &- last < 60_000_000_000 { return false }
+        loggedAt[kind] = now
+        return true
+    }
+}
+
+extension LinkTransfer {
+    /// A publication as it goes to the bridge.
+    init(_ publication: LinkPublication) {
+        self.init(
+            subject: publication.subject, reply: publication.reply,
+            headers: publication.headers.map { "\($0.name): \($0.value)" },
+            data: publication.payload)
+    }
+
+    /// The message as the machine takes it.
+    var arrival: LinkArrival {
+        LinkArrival(
+            subject: subject, reply: reply,
+            headers: headerPairs.map { LinkHeader($0.name, $0.value) }, payload: data)
+    }
+}

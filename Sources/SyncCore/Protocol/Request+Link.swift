@@ -1,0 +1,191 @@
+// The params of the methods of the link (PROTOCOL.md, The link): what a bridge tells its daemon.
+
+/// Params of `link.up`: the bridge has a server.
+public struct LinkUp: Hashable, Sendable {
+    /// The server's name or address, for people.
+    public var server: String
+    /// The server's version.
+    public var version: String
+    /// The most bytes of headers and body in one message.
+    public var maxPayload: Int64
+    /// Microseconds of a round trip to the server.
+    public var rttUs: Int64
+
+    /// A server that is there.
+    public init(server: String, version: String, maxPayload: Int64, rttUs: Int64) {
+        self.server = server
+        self.version = version
+        self.maxPayload = maxPayload
+        self.rttUs = rttUs
+    }
+}
+
+/// Params of `link.down`: the bridge has no server.
+public struct LinkDown: Hashable, Sendable {
+    /// Why: one line for people.
+    public var reason: String
+
+    /// No server, for this reason.
+    public init(reason: String) { self.reason = reason }
+}
+
+/// The result of `link.attach`.
+public struct LinkAttached: Hashable, Sendable {
+    /// The fleet.
+    public var fleet: String
+    /// The name of the daemon's host in it.
+    public var host: String
+
+    /// The link of this host.
+    public init(fleet: String, host: String) {
+        self.fleet = fleet
+        self.host = host
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("fleet", fleet)
+        writer.member("host", host)
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "result")
+        self.init(fleet: try reader.string("fleet"), host: try reader.string("host"))
+    }
+}
+
+/// A message of NATS between a bridge and its daemon: params of `link.message`, and what `link.do`
+/// publishes.
+public struct LinkTransfer: Hashable, Sendable {
+    /// The subject.
+    public var subject: String
+    /// Where an answer goes; `nil`: nobody answers.
+    public var reply: String?
+    /// The headers, each as `Name: value`.
+    public var headers: [String]
+    /// The body.
+    public var data: [UInt8]
+
+    /// A message of these parts.
+    public init(subject: String, reply: String? = nil, headers: [String] = [], data: [UInt8]) {
+        self.subject = subject
+        self.reply = reply
+        self.headers = headers
+        self.data = data
+    }
+
+    /// The headers, split; a line without a colon is a name without a value.
+    public var headerPairs: [(name: String, value: String)] {
+        headers.map { line in
+            let colon = line.firstIndex(of: ":") ?? line.endIndex
+            let value = line[colon...].dropFirst()
+            return (
+                String(line[..<colon]), String(value.first == " " ? value.dropFirst() : value)
+            )
+        }
+    }
+
+    /// The most headers and the longest subject, reply or header in bytes.
+    static let headersMax = 64
+    static let lineBytesMax = 1024
+}
+
+extension LinkUp {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        server = try reader.optionalLabel("server", bytesMax: bounds.greetingBytesMax) ?? ""
+        version = try reader.optionalLabel("version", bytesMax: bounds.greetingBytesMax) ?? ""
+        maxPayload = try reader.integer("maxPayload", in: 0 ... .max)
+        rttUs = try reader.integer("rttUs", in: 0 ... .max)
+    }
+
+    func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("server", server)
+        writer.member("version", version)
+        writer.member("maxPayload", maxPayload)
+        writer.member("rttUs", rttUs)
+    }
+}
+
+extension LinkDown {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        let bytesMax = LinkTransfer.lineBytesMax
+        guard let reason = try reader.optionalLabel("reason", bytesMax: bytesMax) else {
+            throw ParamsFault("reason", .shape("is missing", expected: "a string"))
+        }
+        self.reason = reason
+    }
+
+    func encodeMembers(into writer: inout JSONWriter) { writer.member("reason", reason) }
+}
+
+extension LinkTransfer {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        let bytesMax = Self.lineBytesMax
+        subject = try reader.string("subject", bytesMax: bytesMax)
+        reply = try reader.optionalString("reply", bytesMax: bytesMax)
+        var lines = RequestBounds()
+        lines.nameBytesMax = bytesMax
+        headers =
+            try reader.optionalNames(
+                "headers", countMax: Self.headersMax, limit: "headers", lines) ?? []
+        let text = try reader.string("data", bytesMax: .max)
+        guard let data = Base64.decode(text) else { throw .expected("base64", at: "data") }
+        self.data = data
+    }
+
+    /// Writes the members, without the braces of the object.
+    public func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("subject", subject)
+        writer.member("reply", reply)
+        if !headers.isEmpty { writer.member("headers", headers) }
+        writer.member("data", Base64.encode(data))
+    }
+}
+
+/// What a daemon asks of its bridge: the params of the notification `link.do`.
+public enum LinkOrder: Hashable, Sendable {
+    /// Subscribe to these subjects, in place of those before.
+    case subscribe([String])
+    /// Publish a message.
+    case publish(LinkTransfer)
+    /// Connect to the server again; the reason is one line for people.
+    case close(reason: String)
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        switch self {
+        case .subscribe(let subjects):
+            writer.member("do", "subscribe")
+            writer.member("subjects", subjects)
+        case .publish(let message):
+            writer.member("do", "publish")
+            message.encodeMembers(into: &writer)
+        case .close(let reason):
+            writer.member("do", "close")
+            writer.member("reason", reason)
+        }
+        writer.endObject()
+    }
+
+    /// Reads the object.
+    public init(decoding json: JSON) throws(DecodeError) {
+        let reader = try WireReader(json, "params")
+        switch try reader.string("do") {
+        case "subscribe": self = .subscribe(try reader.strings("subjects"))
+        case "publish":
+            guard let data = Base64.decode(try reader.string("data")) else {
+                throw reader.mistyped("data", "base64")
+            }
+            self = .publish(
+                LinkTransfer(
+                    subject: try reader.string("subject"), reply: reader["reply"]?.stringValue,
+                    headers: try reader.strings("headers"), data: data))
+        case "close": self = .close(reason: try reader.string("reason"))
+        default: throw reader.mistyped("do", "subscribe, publish or close")
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import ArgumentParser
+internal import PickerClient
+internal import SyncCore
+
+/// `pickerctl link`: forms that the daemons of several hosts share.
+struct LinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Show the link to other hosts, and repair forms.",
+        discussion: "Example: pickerctl link status",
+        subcommands: [LinkStatusCommand.self, LinkRepairCommand.self],
+        defaultSubcommand: LinkStatusCommand.self)
+}
+
+/// `pickerctl link status`.
+struct LinkStatusCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "status", abstract: "The link, the other hosts, and who has the same.",
+        discussion: """
+            Exit status 1: the link does not work, or a form waits.
+
+            Example: pickerctl link status
+            """)
+    @OptionGroup var common: CommonOptions
+    @Option(name: .shortAndLong, help: "text or json.") var output = TextOrJSON.text
+
+    var request: LinkStatusRequest {
+        LinkStatusRequest(settings: common.settings, output: output)
+    }
+}
+
+/// The arguments of `pickerctl link status`.
+struct LinkStatusRequest: PlainRequest {
+    let settings: Settings
+    let output: TextOrJSON
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        guard let link = LinkReport(try session.call(.serverStatus)) else {
+            throw Failure(
+                .notMet, "the daemon is not linked to others; see link: in pickersyncd.yaml(5)")
+        }
+        switch output {
+        case .json: try session.console.text(link.json.prettyText + "\n")
+        case .text: for line in link.lines { try session.console.safeLine(line) }
+        }
+        try session.console.flush()
+        if !link.isWell { throw Failure.silent(.notMet) }
+    }
+}
+
+/// `pickerctl link repair`.
+struct LinkRepairCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "repair", abstract: "Send a whole form to the other hosts.",
+        discussion: """
+            Hosts that miss edits of the form get them. For admins of the form.
+
+            Example: pickerctl link repair deploy
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom(Completion.forms)) var form: String
+
+    var request: LinkRepairRequest { LinkRepairRequest(settings: common.settings, form: form) }
+}
+
+/// The arguments of `pickerctl link repair`.
+struct LinkRepairRequest: PlainRequest {
+    let settings: Settings
+    let form: String
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        try session.call(.linkRepair(form: form))
+        session.console.note("form \(form) is sent as a whole")
+    }
+}
+
+/// The member `link` of `server.status`, for people.
+struct LinkReport {
+    let json: JSON
+
+    /// `nil` if the daemon is not linked.
+    init?(_ status: JSON) {
+        guard let json = status["link"], !json.isNull else { return nil }
+        self.json = json
+    }
+
+    private var forms: [JSON] { json["forms"]?.arrayValue ?? [] }
+
+    /// Whether edits go to the other hosts and come from them.
+    var isWell: Bool {
+        json["up"]?.boolValue == true && !forms.contains { $0["held"] != nil }
+    }
+
+    /// `link ops: up (nats1:4222, 0.4 ms), nothing unsent`.
+    var summary: String {
+        "link \(json["fleet"]?.stringValue ?? ""): \(state), \(unsent)"
+    }
+
+    private var state: String {
+        if let reason = json["refused"]?.stringValue { return "not used: \(reason)" }
+        if let down = json["down"] {
+            let since = down["since"]?.stringValue.flatMap { Timestamp($0) }
+            let reason = down["reason"]?.stringValue ?? ""
+            return "cut off" + (since.map { " since \(LocalTime.text($0))" } ?? "")
+                + " (\(reason)); forms go on here"
+        }
+        let server = json["server"]?.stringValue ?? ""
+        let microseconds = json["rttUs"]?.integerValue ?? 0
+        let rtt = "\(microseconds / 1_000).\(microseconds / 100 % 10) ms"
+        let words = json["up"]?.boolValue == true ? "up" : "catching up"
+        return "\(words) (\(server), \(rtt))"
+    }
+
+    private var unsent: String {
+        let edits = json["unsent"]?["transactions"]?.integerValue ?? 0
+        let bytes = json["unsent"]?["bytes"]?.integerValue ?? 0
+        return edits == 0 ? "nothing unsent" : "\(edits) edits wait, \(Examination.size(bytes))"
+    }
+
+    /// The whole report.
+    var lines: [String] {
+        var lines = [summary, "host: \(json["host"]?.stringValue ?? "")"]
+        for host in json["hosts"]?.arrayValue ?? [] {
+            let name = host["host"]?.stringValue ?? ""
+            let seconds = (host["heardMs"]?.integerValue ?? 0) / 1_000
+            let isHeard = host["isHeard"]?.boolValue == true
+            let clock = host["clockMs"]?.integerValue ?? 0
+            // Beacons take some time, so smaller differences mean nothing.
+            let isOff = clock.magnitude >= 1_000
+            lines.append(
+                "\(name): \(isHeard ? "heard" : "away, last heard") "
+                    + "\(StatusRequest.span(seconds)) ago"
+                    + (isOff ? ", clock \(clock > 0 ? "+" : "")\(clock / 1_000) s" : "")
+                    + (host["server"]?.stringValue.map { ", \($0)" } ?? ""))
+        }
+        for form in forms {
+            let name = form["form"]?.stringValue ?? ""
+            if let held = form["held"]?.stringValue {
+                lines.append("\(name): waits: \(held)")
+                continue
+            }
+            let (agrees, hosts) = (form["agrees"], form["hosts"])
+            let unsent = form["unsent"]?.integerValue ?? 0
+            let of = "with \(agrees?.integerValue ?? 0) of \(hosts?.integerValue ?? 0) hosts"
+            lines.append(
+                unsent == 0 ? "\(name): agrees \(of)" : "\(name): \(unsent) unsent, agreed \(of)")
+        }
+        return lines
+    }
+}
+
+extension LinkStatusRequest {
+    init(_ words: inout PlainWords) {
+        self.init(
+            settings: words.settings(), output: words.choice("--output", "-o") ?? .text)
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Glibc
+import Link
+import SyncCore
+
+// The bridge's command line: flags in, an exit status out.
+
+struct PickerSyncLink: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pickersync-link",
+        abstract: "Carry the messages of a linked pickersyncd to a NATS server.",
+        discussion: """
+            pickersyncd has the forms, the key and all decisions; this program has the network. It \
+            keeps nothing, and may be stopped and started at any time. Exit status: 0 stopped as \
+            requested, 64 usage, 70 something of the system failed, 78 configuration.
+            """,
+        version: Version.current)
+
+    @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+    var config = BridgeOptions.usualFile
+
+    @Option(help: ArgumentHelp("The socket of the daemon.", valueName: "path"))
+    var socket: String?
+
+    @Flag(help: "Read the configuration, say what is wrong with it, and exit.")
+    var check = false
+
+    @Flag(
+        help: "Print a server's configuration for the hosts named, with new passwords, and exit.")
+    var printNatsConfig = false
+
+    @Option(help: ArgumentHelp("The fleet for --print-nats-config.", valueName: "name"))
+    var fleet = "ops"
+
+    @Argument(help: ArgumentHelp("Hosts for --print-nats-config.", valueName: "host"))
+    var hosts: [String] = []
+
+    func validate() throws {
+        guard printNatsConfig == !hosts.isEmpty else {
+            throw ValidationError(
+                printNatsConfig
+                    ? "--print-nats-config needs the names of the hosts"
+                    : "hosts belong to --print-nats-config")
+        }
+    }
+
+    func run() throws {
+        if printNatsConfig {
+            let text = BridgeProgram.natsConfiguration(fleet: fleet, hosts: hosts) { _ in
+                Self.newPassword()
+            }
+            guard let text else {
+                BridgeProgram.writeLine(
+                    "names of fleets and hosts are 1 to 63 letters, digits, - and _")
+                throw ExitCode(64)
+            }
+            print(text, terminator: "")
+            return
+        }
+        let options: BridgeOptions
+        do throws(BridgeFailure) {
+            options = try BridgeOptions.load(config)
+        } catch {
+            for message in error.messages { BridgeProgram.writeLine(message) }
+            throw ExitCode(78)
+        }
+        if check { return }
+        throw ExitCode(BridgeProgram.run(options, socket: socket))
+    }
+
+    /// 128 random bits.
+    private static func newPassword() -> String {
+        (0..<2).map { _ in
+            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+PickerSyncLink.main()

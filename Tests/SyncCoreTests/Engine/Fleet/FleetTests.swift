@@ -1,0 +1,91 @@
+import EngineTestKit
+import Simulation
+import Testing
+
+@testable import SyncCore
+
+private let fields =
+    #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#
+
+/// Daemons of several hosts over a model of the server.
+@Suite("Fleet of engines")
+struct FleetTests {
+    @Test("a form and its edits cross, also those that were made while cut off")
+    func sharing() throws {
+        let world = try FleetWorld(seed: 1)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        world.hosts[1].set(Change(field: "note", .value("hello")))
+        #expect(try world.settle() == nil)
+        #expect(world.hosts[0].value("note") == "hello")
+        world.cut(world.hosts[0])
+        world.increment(world.hosts[0])
+        world.increment(world.hosts[1])
+        #expect(try world.settle() == nil)
+        #expect(world.hosts[0].value("count") == 2)
+    }
+
+    @Test("an edit costs one commit: the cursor behind one's own message waits for the next")
+    func commits() throws {
+        let world = try FleetWorld(seed: 2)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        var commits = 0
+        world.hosts[0].engine.onCommit = { _ in commits += 1 }
+        world.increment(world.hosts[0])
+        while try world.carry() {}
+        #expect(commits == 1)
+        world.pass(milliseconds: 300)
+        #expect(commits == 2, "the cursor is not kept for ever")
+    }
+
+    @Test("only the bridge's user may be the bridge, and may be nothing else")
+    func access() throws {
+        let world = try FleetWorld(hosts: 1, seed: 3)
+        let host = world.hosts[0]
+        let alice = host.engine.connect(uid: 1000, user: "alice")
+        #expect(host.engine.call(alice, .linkAttach).first?.contains("forbidden") == true)
+        let early = host.engine.connect(uid: FleetHost.bridgeUID, user: "pickersync-link")
+        let message = Request.linkMessage(LinkTransfer(subject: "x", data: []))
+        #expect(host.engine.call(early, message).first?.contains("link.attach first") == true)
+        host.connectBridge()
+        let bridge = try #require(host.bridge)
+        for request in [Request.formList, .serverStatus, .stateGet(StateGet(form: "shared"))] {
+            #expect(host.engine.call(bridge, request).first?.contains("forbidden") == true)
+        }
+        let plain =
+            #"{"jsonrpc":"2.0","id":7,"method":"state.get","params":{"form":"shared","#
+            + #""fields":["count"]}}"#
+        #expect(host.engine.ask(bridge, plain).first?.contains("forbidden") == true)
+    }
+
+    @Test("a message that nobody of the fleet sealed is counted and changes nothing")
+    func forged() throws {
+        let world = try FleetWorld(seed: 4)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        let before = world.hosts[1].engine.engine.digest(of: "shared")
+        let stored = try #require(world.stream.log.last?.message)
+        var forged = stored
+        forged.payload[forged.payload.count - 1] ^= 1
+        forged.headers[forged.headers.count - 1].value += "0"
+        world.hosts[0].toServer.append(forged)
+        #expect(try world.settle() == nil)
+        #expect(world.hosts[1].engine.engine.digest(of: "shared") == before)
+        #expect(world.hosts[1].engine.engine.fleet?.counters.refused ?? 0 > 0)
+    }
+
+    @Test(
+        "kills, cuts, failed commits and a log that forgets: in the end all have every increment",
+        arguments: 1...30)
+    func random(seed: UInt64) throws {
+        let world = try FleetWorld(hosts: 3, seed: seed)
+        world.apply(fields)
+        #expect(try world.settle() == nil, "seed \(seed)")
+        for _ in 0..<250 { try world.step() }
+        let missing = try world.settle()
+        #expect(missing == nil, "seed \(seed)")
+        #expect(
+            world.hosts[0].value("count") == .integer(world.increments), "seed \(seed)")
+    }
+}

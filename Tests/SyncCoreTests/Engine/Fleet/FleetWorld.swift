@@ -1,0 +1,244 @@
+// Engines of several hosts, each with a bridge, over a model of the server: the whole way of an
+// edit but for sockets and the network. Each run is replayable from its seed.
+
+import EngineTestKit
+import SeededRandom
+import Simulation
+
+@testable import SyncCore
+
+/// A host of the world.
+final class FleetHost {
+    let index: Int
+    let engine: EngineHost
+    private(set) var root: ConnectionID
+    private(set) var bridge: ConnectionID?
+    var isUp = false
+    var toServer: [LinkPublication] = []
+    var fromServer: [LinkArrival] = []
+    private var decoder = ServerMessageDecoder()
+
+    static let bridgeUID: UInt32 = 77
+
+    init(_ index: Int, seed: UInt64) throws {
+        self.index = index
+        engine = try EngineHost(
+            seed: seed, replica: ReplicaID(id: UInt64(0xa + index), epoch: 1),
+            link: LinkConfiguration(
+                fleet: "ops", host: "h\(index)", forms: [Glob("shared")],
+                bridgeUID: Self.bridgeUID))
+        root = engine.connect(uid: 0, user: "root")
+    }
+
+    /// A bridge connects, and the server is there.
+    func connectBridge() {
+        let id = engine.connect(uid: Self.bridgeUID, user: "pickersync-link")
+        bridge = id
+        engine.call(id, .linkAttach)
+        engine.call(
+            id, .linkUp(LinkUp(server: "nats", version: "", maxPayload: 1_536, rttUs: 1)))
+        isUp = true
+    }
+
+    /// The bridge has no server.
+    func goDown() {
+        toServer = []
+        fromServer = []
+        isUp = false
+        if let bridge { engine.call(bridge, .linkDown(LinkDown(reason: "cut"))) }
+    }
+
+    func comeUp() {
+        guard let bridge else { return connectBridge() }
+        engine.call(
+            bridge, .linkUp(LinkUp(server: "nats", version: "", maxPayload: 1_536, rttUs: 1)))
+        isUp = true
+    }
+
+    /// kill -9 of the bridge.
+    func killBridge() {
+        if let bridge { engine.disconnect(bridge) }
+        (bridge, isUp, toServer, fromServer) = (nil, false, [], [])
+    }
+
+    /// kill -9 of the daemon; it starts again.
+    func killDaemon() throws {
+        try engine.crash()
+        (bridge, isUp, toServer, fromServer) = (nil, false, [], [])
+        root = engine.connect(uid: 0, user: "root")
+    }
+
+    /// A message arrives from the server.
+    func receive(_ arrival: LinkArrival) {
+        guard let bridge else { return }
+        engine.sendBytes(bridge, Request.linkMessage(LinkTransfer(arrival)).frame(id: nil))
+        engine.settle()
+    }
+
+    /// Takes what the daemon has told its bridge.
+    func takeOrders() throws {
+        guard let bridge else { return }
+        for text in engine.take(bridge) {
+            for case .notification(.linkDo(let order)) in try decoder.decode(Array(text.utf8)) {
+                switch order {
+                case .subscribe: break
+                case .publish(let transfer): if isUp { toServer.append(transfer.arrival) }
+                case .close: goDown()
+                }
+            }
+        }
+    }
+
+    @discardableResult
+    func set(_ change: Change) -> [String] {
+        engine.call(root, .stateSet(StateSet(form: "shared", changes: [change])))
+    }
+
+    /// The value of a field that readers see.
+    func value(_ id: String) -> JSON? {
+        guard let form = engine.engine.form(named: "shared")?.committed else { return nil }
+        return form.definition.index(of: id).map { form.value($0) }
+    }
+
+    /// The state of the link, as `server.status` has it.
+    var phase: LinkPhase? { engine.engine.fleet?.machine.phase }
+    var unsent: Int { engine.engine.fleet?.machine.unsent.transactions ?? 0 }
+}
+
+/// Hosts and a server.
+final class FleetWorld {
+    let hosts: [FleetHost]
+    var stream: ModelStream
+    var random: SplitMix64
+    private var now: UInt64 = 1_000_000_000
+    /// Increments that were answered.
+    private(set) var increments = 0
+
+    init(hosts count: Int = 2, seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
+        hosts = try (0..<count).map { try FleetHost($0, seed: random.next()) }
+        self.random = random
+    }
+
+    /// Makes the form on the first host.
+    func apply(_ fields: String) {
+        hosts[0].engine.ask(
+            hosts[0].root,
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":"#
+                + #"{"form":"shared","fields":[\#(fields)]}}}"#)
+    }
+
+    func increment(_ host: FleetHost) {
+        let answers = host.set(Change(field: "count", .increment(DecimalNumber(1))))
+        if answers.contains(where: { $0.contains(#""result""#) }) { increments += 1 }
+    }
+
+    // MARK: The network
+
+    /// Carries what is on its way, once; returns whether anything was.
+    func carry() throws -> Bool {
+        var moved = false
+        for host in hosts {
+            try host.takeOrders()
+            let messages = host.toServer
+            host.toServer = []
+            for message in messages {
+                moved = true
+                host.fromServer += stream.receive(message, from: host.index, at: now)
+                    .filter { !$0.subject.isEmpty }
+                if LinkSubject(message.subject)?.content == .beacon {
+                    for other in hosts where other.isUp { other.fromServer.append(message) }
+                }
+            }
+        }
+        for (index, arrival) in stream.deliver(at: now) where hosts[index].isUp {
+            hosts[index].fromServer.append(arrival)
+        }
+        for host in hosts {
+            let arrivals = host.fromServer
+            host.fromServer = []
+            for arrival in arrivals where host.isUp {
+                moved = true
+                host.receive(arrival)
+                try host.takeOrders()
+            }
+        }
+        return moved
+    }
+
+    func pass(milliseconds: Int64) {
+        now += UInt64(milliseconds) * 1_000_000
+        for host in hosts { host.engine.pass(milliseconds: milliseconds) }
+    }
+
+    func cut(_ host: FleetHost) {
+        stream.disconnected(host.index)
+        host.goDown()
+    }
+
+    /// Runs without faults until all hosts have the same; returns what is missing otherwise.
+    func settle(seconds: Int = 600) throws -> String? {
+        for _ in 0..<2 * seconds {
+            for host in hosts where !host.isUp { host.comeUp() }
+            for _ in 0..<200 where try !carry() { break }
+            if missing == nil { return nil }
+            pass(milliseconds: 500)
+        }
+        return missing
+    }
+
+    /// What is not as it must be in the end.
+    private var missing: String? {
+        let digests = hosts.map { $0.engine.engine.digest(of: "shared") }
+        if digests.contains(nil) || Set(digests).count != 1 { return "digests: \(digests)" }
+        for host in hosts {
+            if host.phase != .live { return "h\(host.index) is \(String(describing: host.phase))" }
+            if host.unsent > 0 { return "h\(host.index) has \(host.unsent) unsent" }
+        }
+        return nil
+    }
+
+    // MARK: Faults
+
+    /// One step of a random run.
+    func step() throws {
+        let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<25: increment(host)
+        case 25..<35:
+            let value = Int64.random(in: 0...9, using: &random)
+            host.set(Change(field: "note", .value(.string("n\(value)"))))
+        case 35..<75: _ = try carry()
+        case 75..<85: pass(milliseconds: Int64.random(in: 1...400, using: &random))
+        case 85: cut(host)
+        case 86..<90: if !host.isUp { host.comeUp() }
+        case 90:
+            stream.disconnected(host.index)
+            host.killBridge()
+        case 91:
+            stream.disconnected(host.index)
+            try host.killDaemon()
+        case 92:
+            host.engine.storeFails = true
+            increment(host)
+            host.engine.storeFails = false
+            host.engine.pass(milliseconds: 1_000)
+        case 93, 94: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
+        case 95: if let first = host.fromServer.first { host.fromServer.append(first) }
+        default: harmServer()
+        }
+        try host.takeOrders()
+    }
+
+    private func harmServer() {
+        guard stream.exists else { return }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: stream.forgetTail(Int.random(in: 1...4, using: &random))
+        case 2: stream.trim(Int.random(in: 1...6, using: &random))
+        case 3: stream.delete()
+        default: stream.restart()
+        }
+        for host in hosts where host.isUp { cut(host) }
+    }
+}

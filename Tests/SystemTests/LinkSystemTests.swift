@@ -1,0 +1,214 @@
+import Foundation
+import TestKit
+import Testing
+
+/// A host of a fleet: a daemon and its bridge.
+private final class LinkedHost {
+    let name: String
+    private let folder: TemporaryFolder
+    private let server: NatsServer
+    private let key: String
+    private var daemon: DaemonProcess?
+    private var bridge: ChildProcess?
+
+    init(_ name: String, of server: NatsServer, key: String) throws {
+        self.name = name
+        self.server = server
+        self.key = key
+        folder = try TemporaryFolder()
+        _ = try folder.write("link.yaml", "servers: [\"nats://127.0.0.1:\(server.port)\"]\n")
+        try startDaemon()
+        try startBridge()
+    }
+
+    func startDaemon() throws {
+        let link = ["fleet=ops", "host=\(name)", "forms=*", "key=\(key)"]
+        daemon = try DaemonProcess(folder, more: link.flatMap { ["--link", $0] }).ready()
+    }
+
+    func startBridge() throws {
+        bridge = try ChildProcess([
+            builtProgram("pickersync-link"), "--config", folder("link.yaml"), "--socket",
+            folder("sock"),
+        ])
+    }
+
+    /// kill -9.
+    func killDaemon() throws { try daemon?.killHard() }
+
+    /// kill -9: this host alone is cut off.
+    func killBridge() {
+        bridge?.signal(SIGKILL)
+        bridge = nil
+    }
+
+    func run(_ words: String...) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            [builtProgram("pickerctl")] + words + ["--socket", folder("sock"), "--no-autostart"])
+    }
+
+    /// Runs a command that must succeed.
+    func must(_ words: String...) throws {
+        let outcome = try ChildProcess.run(
+            [builtProgram("pickerctl")] + words + ["--socket", folder("sock"), "--no-autostart"])
+        #expect(outcome.status == 0, "\(words): \(outcome.err)")
+    }
+
+    /// All values of the form, as lines.
+    var values: String { (try? run("get", "--form", "deploy").out) ?? "" }
+
+    /// Whether the link is up and has the same of the form as the other host.
+    var agrees: Bool {
+        let status = try? run("link", "status").out
+        return status?.contains("deploy: agrees with 1 of 1 hosts\n") == true
+            && status?.contains("nothing unsent") == true
+    }
+}
+
+/// Two hosts and a server.
+private final class Fleet {
+    let server: NatsServer
+    let hosts: [LinkedHost]
+    private let folder: TemporaryFolder
+
+    init(_ names: [String] = ["one", "two"], authorization: String = "") throws {
+        let folder = try TemporaryFolder()
+        let server = try NatsServer(authorization: authorization)
+        self.folder = folder
+        self.server = server
+        let made = try ChildProcess.run([
+            builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
+        ])
+        #expect(made.status == 0, "\(made.err)")
+        hosts = try names.map { try LinkedHost($0, of: server, key: folder("key")) }
+    }
+
+    /// Makes the form on the first host, and waits until the second has it.
+    func share() throws {
+        let file = try folder.write(
+            "deploy.yaml",
+            """
+            form: deploy
+            fields:
+              - {id: target, type: picker, options: [test, prod, lab]}
+              - {id: note, type: text}
+              - {id: count, type: stepper, min: 0, max: 1000}
+            """)
+        try hosts[0].must("form", "apply", file)
+        try settle("the form is on both hosts") { true }
+    }
+
+    /// Waits until both hosts have the same, and say so, and a condition holds.
+    func settle(_ what: String, _ condition: () -> Bool) throws {
+        try eventually("\(what): \(hosts.map(\.values)), \(statuses)") {
+            let values = hosts[0].values
+            return !values.isEmpty && hosts.allSatisfy { $0.values == values } && condition()
+                && hosts.allSatisfy(\.agrees)
+        }
+    }
+
+    private var statuses: [String] {
+        hosts.map { host in (try? host.run("link", "status")).map { $0.out + $0.err } ?? "" }
+    }
+}
+
+@Suite("Two hosts share a form over a NATS server")
+struct LinkSystemTests {
+    @Test("edits cross both ways; what was edited while cut off meets after it, on both the same")
+    func cutAndHealed() throws {
+        let fleet = try Fleet()
+        let (one, two) = (fleet.hosts[0], fleet.hosts[1])
+        try fleet.share()
+        try one.must("set", "deploy/target=prod")
+        try two.must("set", "deploy/note=hello")
+        try fleet.settle("both edits are on both hosts") {
+            one.values.contains("target=prod") && one.values.contains("note=hello")
+        }
+
+        fleet.server.kill()
+        try eventually("both say that they are cut off") {
+            try fleet.hosts.allSatisfy { try $0.run("status").out.contains("cut off since") }
+        }
+        try one.must("set", "deploy/count+=3")
+        try two.must("set", "deploy/count+=4")
+        try one.must("set", "deploy/target=lab")
+        try two.must("set", "deploy/target=test")
+        try two.must("set", "deploy/note=alone")
+        #expect(try one.run("link", "status").out.contains(" unsent"))
+        try fleet.server.start()
+        try fleet.settle("increments add up, and of two values one is on both hosts") {
+            one.values.contains("count=7") && one.values.contains("note=alone")
+        }
+        let history = try two.run("history", "deploy", "-o", "json").out
+        #expect(history.contains(#""host":"one""#), "\(history)")
+    }
+
+    @Test("kill -9 of bridge, daemon and server: nothing that was answered is lost")
+    func killed() throws {
+        let fleet = try Fleet()
+        let (one, two) = (fleet.hosts[0], fleet.hosts[1])
+        try fleet.share()
+        one.killBridge()
+        try one.must("set", "deploy/count+=1")
+        try two.must("set", "deploy/count+=10")
+        try one.startBridge()
+        try fleet.settle("after the bridge was killed") { one.values.contains("count=11") }
+
+        try one.must("set", "deploy/count+=100")
+        try one.killDaemon()
+        try two.must("set", "deploy/note=meanwhile")
+        try one.startDaemon()
+        try fleet.settle("after the daemon was killed") {
+            one.values.contains("count=111") && one.values.contains("note=meanwhile")
+        }
+
+        fleet.server.kill()
+        try two.killDaemon()
+        try one.must("set", "deploy/target=prod")
+        try two.startDaemon()
+        try two.must("set", "deploy/count+=200")
+        try fleet.server.start()
+        try fleet.settle("after server and daemon were killed") {
+            two.values.contains("count=311") && two.values.contains("target=prod")
+        }
+    }
+
+    @Test("only the user of the bridge may speak for it, and a daemon without a link says so")
+    func refusals() throws {
+        let folder = try TemporaryFolder()
+        _ = try DaemonProcess(folder).ready()
+        let client = try WireClient(folder("sock"))
+        let answer = try client.answer("link.attach")
+        #expect("\(answer)".contains("not linked"), "\(answer)")
+        let fleet = try Fleet(["one"])
+        try fleet.hosts[0].must("status")
+        let repair = try fleet.hosts[0].run("link", "repair", "nothing")
+        #expect(repair.status == 66, "\(repair.err)")
+    }
+
+    @Test("two hosts of one name: one of them is linked, the other says why it is not")
+    func twins() throws {
+        let fleet = try Fleet(["same", "same"])
+        try eventually("one of them yields") {
+            try fleet.hosts.contains {
+                try $0.run("link", "status").out.contains("another machine is linked as same")
+            }
+        }
+    }
+
+    @Test("a credential without a permission: the link names it, and the daemon goes on")
+    func permission() throws {
+        let fleet = try Fleet(
+            ["one"],
+            authorization: """
+                authorization { users: [ { user: a, password: b, permissions: {
+                    publish: ["ps.ops.one.>"], subscribe: ["_INBOX.one.>", "ps.ops.*.b"] } } ]
+                    timeout: 5 }
+                no_auth_user: a
+                """)
+        try eventually("it names what is missing") {
+            try fleet.hosts[0].run("link", "status").out.contains("the server refuses: ")
+        }
+        try fleet.hosts[0].must("status")
+    }
+}
