@@ -33,6 +33,18 @@ struct ReadingTests {
         #expect(watch.outcome().out == "Chocolate!\nVanilla!\n")
     }
 
+    @Test("a field beside the whole form is refused, not left out")
+    func wholeFormAndField() throws {
+        let form = (bench.environment["PICKERSYNC_FORM"] ?? "ice-cream") + "/"
+        for words in [["get"], ["history"], ["history", "--plot"], ["watch", "--count", "1"]] {
+            let outcome = try bench.launch(words + [form, "nothing"]).outcome()
+            #expect(outcome.status == 64 && outcome.out.isEmpty, "\(words)")
+            #expect(
+                outcome.err
+                    == "pickerctl: \(form) is the whole form; leave it out, or leave out nothing\n")
+        }
+    }
+
     @Test("a button and a secret that are named are shown, the secret as nothing")
     func named() throws {
         try bench.run("set", "key=-", input: "sesame")

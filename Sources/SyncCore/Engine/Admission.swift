@@ -39,6 +39,8 @@ struct Admission {
 
         static let edit = Kind(isEdit: true, waitsForOwnEdits: false)
         static let read = Kind(isEdit: false, waitsForOwnEdits: true)
+        /// An edit of what the store has, such as history.
+        static let storedEdit = Kind(isEdit: true, waitsForOwnEdits: true)
         static let neither = Kind(isEdit: false, waitsForOwnEdits: false)
     }
 
@@ -150,9 +152,9 @@ extension Request {
         switch self {
         case .formApply(let params): params.isDryRun ? .read : .edit
         case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo,
-            .historyRedact, .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse,
-            .proposalWithdraw:
+            .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse, .proposalWithdraw:
             .edit
+        case .historyRedact: .storedEdit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
             .stateExplain, .stateReveal, .buttonOutcome, .proposalList, .serverStatus,
             .serverBackup:

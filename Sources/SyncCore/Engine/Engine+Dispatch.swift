@@ -192,6 +192,19 @@ extension Engine {
         sendWhenDurable(call, response(call.id, result), form)
     }
 
+    /// The same with a proposal. Its message may be redacted later, so a retry is answered without.
+    func answerEdit(_ call: PendingCall, with proposal: FormProposal, of form: LiveForm) {
+        func result(_ proposal: FormProposal) -> [UInt8] {
+            Array(workspace.encoded { ProposalResult(proposal).encode(into: &$0) })
+        }
+        if call.key != nil {
+            var kept = proposal
+            kept.message = nil
+            remember(call, result(kept), form)
+        }
+        sendWhenDurable(call, response(call.id, result(proposal)), form)
+    }
+
     /// Stores an answer for a retry with the same key.
     private func remember(_ call: PendingCall, _ result: [UInt8], _ form: LiveForm) {
         guard let key = call.key else { return }

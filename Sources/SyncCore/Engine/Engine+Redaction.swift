@@ -45,8 +45,9 @@ extension Engine {
         scheduler.spend(2 + row.frame.count >> 7, call.connection.account)
         guard let frame = row.redactedFrame else {
             throw WireError(
-                .notFound, "revision \(params.revision) of \(params.form) has no message",
-                form: form.name)
+                .notFound,
+                "revision \(params.revision) of \(params.form) has no message; see pickerctl "
+                    + "history \(params.form)/", form: form.name)
         }
         let peer = call.connection.peer
         try audit(

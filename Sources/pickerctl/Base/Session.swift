@@ -178,7 +178,19 @@ final class Session {
             if forms.count > 1, forms.contains(words[0]) { return (words[0], []) }
         }
         let form = try form(of: names)
-        return (form, names.contains(where: \.isWholeForm) ? [] : names)
+        return (form, try Self.fields(of: names))
+    }
+
+    /// The fields that arguments name: none for the whole form, which is named alone.
+    static func fields(of names: [FieldName]) throws(Failure) -> [FieldName] {
+        guard let whole = names.first(where: \.isWholeForm), let form = whole.form else {
+            return names
+        }
+        if let other = names.first(where: { !$0.isWholeForm }) {
+            throw .usage(
+                "\(form)/ is the whole form; leave it out, or leave out \(other.field)")
+        }
+        return []
     }
 
     /// `FORM/` if the only argument is not a field but the name of a form.

@@ -53,19 +53,25 @@ extension LiveModel {
             let seconds = max(
                 0, Int((around.clock().milliseconds - run.since.milliseconds) / 1_000))
             let progress = presentation.progress[run.press]
-            let isAway = progress?.isAway ?? false
-            look.mark = isAway ? .away(nil) : .spins(seconds)
-            if isAway { words.append(progress?.handlerWords ?? "") }
+            let handler = run.handler?.user
+            var away: String?
+            if !isOnline {
+                away = "the daemon is away"
+            } else if progress?.isAway ?? false {
+                away = "its handler \(handler.map { "\($0) " } ?? "")is away"
+            }
+            look.mark = away == nil ? .spins(seconds) : .away(nil)
+            if let away { words.append(away) }
             if let fraction = progress?.fraction, let double = Double(fraction.description) {
                 let thousandths = Int((double * 1_000).rounded())
-                look.mark = isAway ? .away(thousandths) : .runs(thousandths)
+                look.mark = away == nil ? .runs(thousandths) : .away(thousandths)
                 words.append("\(Int((double * 100).rounded())) %")
             }
             if let text = progress?.text { words.append(text) }
-            let time = isAway ? "" : Self.clock(seconds)
-            let handler = run.handler.map { "by \($0.user)" } ?? ""
-            words += [time, handler]
-            extras = [handler, time]
+            let time = away == nil ? Self.clock(seconds) : ""
+            let by = away == nil ? handler.map { "by \($0)" } ?? "" : ""
+            words += [time, by]
+            extras = [by, time]
             if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
         } else if runs.waiting > 0 {
             look.mark = .waits

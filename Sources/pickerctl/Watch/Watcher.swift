@@ -77,7 +77,7 @@ final class Watcher {
         guard let until = options.until else { return try session.place(of: options.fields) }
         let names = options.fields.map { FieldName($0) }
         let form = try session.form(named: names.map(\.form) + [FieldCondition.form(until)])
-        return (form, names.contains(where: \.isWholeForm) ? [] : names)
+        return (form, try Session.fields(of: names))
     }
 
     private static func labels(_ outline: FormOutline) -> [String] {

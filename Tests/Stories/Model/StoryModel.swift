@@ -207,7 +207,7 @@ struct StoryModel {
             }
             let outcome = try dispatch(request, peer)
             if request["dryRun"]?.boolValue != true {
-                keys[place] = (request, outcome.answer, outcome.token)
+                keys[place] = (request, outcome.answer.kept, outcome.token)
             }
             record()
             return outcome

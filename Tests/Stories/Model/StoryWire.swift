@@ -96,6 +96,16 @@ enum StoryAnswer: Equatable, CustomStringConvertible {
     /// A result with at least these members, and so are objects in it.
     case partial([String: JSON])
 
+    /// What a retry is answered: a proposal without its message.
+    var kept: StoryAnswer {
+        guard case .result(let json) = self, var result = json.objectValue,
+            var proposal = result["proposal"]?.objectValue
+        else { return self }
+        proposal["message"] = nil
+        result["proposal"] = .object(proposal)
+        return .result(.object(result))
+    }
+
     /// Whether an answer is as expected.
     func matches(_ response: JSON) -> Bool {
         switch self {

@@ -116,7 +116,7 @@ import Testing
     @Test("what runs without a closer look is what is admitted")
     func runs() {
         let call = call(.slot(.unowed))
-        for kind in [Admission.Kind.edit, .read, .neither] {
+        for kind in [Admission.Kind.edit, .storedEdit, .read, .neither] {
             for isPending in [false, true] {
                 if isPending { connection.editBegan(answerBytes: 1) }
                 for (leaving, trouble) in [(nil, nil), (GoodbyeReason.restart, nil), (nil, "full")]

@@ -81,6 +81,44 @@ import Testing
                 """#, host: host)
     }
 
+    @Test("a retry of a proposal does not have the message")
+    func retriedProposal() throws {
+        let guarded = #"""
+            {"form":"note","fields":[{"id":"on","type":"toggle","approval":{"from":["user:eve"]}}]}
+            """#
+        let host = try EngineHost()
+        var conversation = try Conversation(["note": guarded], host: host)
+        try conversation.play(
+            Self.begin + #"""
+                alice> state.set {"form":"note","changes":[{"field":"on","value":true}],"propose":true,"message":"hunter3","idempotencyKey":"k"}
+                alice< {"result":{"proposal":{"id":1,"message":"hunter3"}}}
+                eve> proposal.approve {"form":"note","proposal":1}
+                eve< {"result":{"proposal":{"state":"applied","message":"hunter3"}}}
+                root> history.redact {"form":"note","revision":2}
+                root< {"result":{"revision":3}}
+                alice> state.set {"form":"note","changes":[{"field":"on","value":true}],"propose":true,"message":"hunter3","idempotencyKey":"k"}
+                alice< {"result":{"proposal":{"id":1,"!message":0}}}
+                """#)
+        let kept = host.store.keys.values.map { String(decoding: $0.result, as: UTF8.self) }
+        #expect(kept.count == 1 && !kept.contains { $0.contains("hunter3") })
+    }
+
+    @Test("a redaction waits for the edits that its connection sent before it")
+    func pipelined() throws {
+        try play(
+            Self.begin + #"""
+                hold
+                root> state.set {"form":"note","changes":[{"field":"text","value":"a"}],"message":"hunter2"} !
+                root> history.redact {"form":"note","revision":2} !
+                settle
+                release
+                root< {"result":{"revision":2}}
+                root< {"result":{"form":"note","revision":3}}
+                root> state.history {"form":"note","limit":2}
+                root< {"result":{"entries":[{"redacts":2},{"revision":2,"message":"redacted"}]}}
+                """#)
+    }
+
     @Test("only an admin redacts, and only a message that is there")
     func refused() throws {
         try play(
@@ -90,7 +128,7 @@ import Testing
                 alice> history.redact {"form":"note","revision":1}
                 alice< {"error":{"data":{"kind":"forbidden"}}}
                 root> history.redact {"form":"note","revision":2}
-                root< {"error":{"message":"revision 2 of note has no message","data":{"kind":"notFound"}}}
+                root< {"error":{"message":"revision 2 of note has no message; see pickerctl history note/","data":{"kind":"notFound"}}}
                 root> history.redact {"form":"note","revision":3}
                 root< {"error":{"message":"the history of note does not have revision 3; see pickerctl history note/","data":{"kind":"notFound"}}}
                 root> history.redact {"form":"nothing","revision":3}

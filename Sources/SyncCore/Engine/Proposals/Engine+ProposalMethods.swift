@@ -145,7 +145,7 @@ extension Engine {
     }
 
     private func answer(_ call: PendingCall, with proposal: Proposal, of form: LiveForm) {
-        answerEdit(call, of: form) { ProposalResult(proposal.wire).encode(into: &$0) }
+        answerEdit(call, with: proposal.wire, of: form)
     }
 
     /// The proposal that a request names, if it waits.

@@ -119,7 +119,7 @@ extension Engine {
         save(proposal, of: form)
         setDeadline(proposal.name, of: form, at: proposal.until)
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
-        answerEdit(call, of: form) { ProposalResult(wire).encode(into: &$0) }
+        answerEdit(call, with: wire, of: form)
     }
 
     private func requireProposalLimits(_ form: LiveForm, _ peer: Peer) throws(WireError) {
