@@ -110,7 +110,7 @@ extension LiveModel {
     mutating func undoOrRedo(_ action: KeyAction, _ commands: inout [LiveCommand]) {
         guard mode == .form else { return }
         let isUndo = action == .undo
-        let edit = isUndo ? undoable : ownEdits.undone.last
+        let edit = isUndo ? ownEdits.done.last : ownEdits.undone.last
         if let edit, !edit.parts.contains(where: { $0.field == focusedField }) {
             question = .turn(edit, isUndo: isUndo)
         } else {
@@ -180,19 +180,11 @@ extension LiveModel {
         if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
     }
 
-    /// The edit that undo would revert; `nil` if there is none, or if others have changed all of it
-    /// since.
-    private var undoable: OwnEdit? {
-        ownEdits.done.last.flatMap { isOverwritten($0) ? nil : $0 }
-    }
-
+    /// Whether others have changed all fields of an edit since, so that undo may revert nothing: it
+    /// keeps their values, but for increments and members of sets beside one's own.
     private func isOverwritten(_ edit: OwnEdit) -> Bool {
         edit.parts.allSatisfy { part in
-            // Increments and members of sets stay beside those of others.
-            guard let index = presentation.index(part.field),
-                case .own(.register) = presentation.definition.controls[index].storage,
-                let state = presentation.state(part.field)
-            else { return false }
+            guard let state = presentation.state(part.field) else { return false }
             return state.revision > edit.revision && !presentation.isMine(state.by)
         }
     }
@@ -208,9 +200,10 @@ extension LiveModel {
     }
 
     /// What undo would do, for the footer: `35→40` is the edit of the focused control that it
-    /// reverts; for another control, its name is added. `nil` if it would do nothing.
+    /// reverts; for another control, its name is added. `nil` if it may do nothing.
     var undoHint: String? {
-        undoable.map { edit in text(of: edit, isShort: true).map { "undo \($0)" } ?? "undo" }
+        guard let edit = ownEdits.done.last, !isOverwritten(edit) else { return nil }
+        return text(of: edit, isShort: true).map { "undo \($0)" } ?? "undo"
     }
 
     /// An edit in words: its fields with the values before and after.

@@ -47,10 +47,11 @@ extension LiveModel {
         return state
     }
 
-    /// What somebody else has set in a control that shows a draft.
+    /// What somebody else has set in a control that shows a draft. After a refusal there is the
+    /// reason in its place.
     private func besideDraft(_ index: Int) -> PeerValue? {
         let field = presentation.definition.controls[index].id
-        guard drafts[field] != nil, activeEdit?.field != field,
+        guard drafts[field] != nil, problems[field] == nil, activeEdit?.field != field,
             let state = presentation.state(field), !state.value.isNull,
             let peer = presentation.peer(state.by)
         else { return nil }
