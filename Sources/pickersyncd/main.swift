@@ -115,9 +115,9 @@ struct PickerSyncD: ParsableCommand {
 
     private static let discussion = """
         Each option is also a key of the configuration file and an environment variable \
-        (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS, PICKERSYNC_LIMITS and PICKERSYNC_LINK \
-        are lists with colons). Flags win over the environment, the environment over the file, which is \
-        --config, PICKERSYNC_CONFIG, or /etc/pickersync/pickersyncd.yaml for the system's \
+        (PICKERSYNC_STATE_DIRECTORY; PICKERSYNC_FORMS, PICKERSYNC_LIMITS and PICKERSYNC_LINK are \
+        lists with colons). Flags win over the environment, the environment over the file, which \
+        is --config, PICKERSYNC_CONFIG, or /etc/pickersync/pickersyncd.yaml for the system's \
         daemon and $XDG_CONFIG_HOME/pickersync/pickersyncd.yaml for a user's own.
 
         SIGTERM and SIGINT stop it after a goodbye to all clients, a second one at once; SIGHUP \

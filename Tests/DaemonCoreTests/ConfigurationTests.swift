@@ -79,9 +79,34 @@ struct ConfigurationTests {
             ]),
     ]
 
+    /// `link` is no row: a flag gives one member only, and all that are necessary come together.
+    @Test("the link of a stronger source replaces that of a weaker one")
+    func link() throws {
+        let text = "link: {fleet: ops, host: web1, forms: [deploy, \"team-*\"], key: k}"
+        let file = try #require(try load(text: text).link)
+        #expect(file.fleet == "ops")
+        #expect(file.host == "web1")
+        #expect(file.forms == ["deploy", "team-*"])
+        #expect(file.key == "/home/ada/.config/pickersync/k")
+        let environment = ["HOME": "/h", "PICKERSYNC_LINK": "fleet=e:host=web2:forms=a:forms=b"]
+        #expect(try load(environment: environment, text: text).link?.forms == ["a", "b"])
+        let flags = [
+            (option: ConfigurationOption.link, values: ["fleet=f", "host=web3", "forms=*"])
+        ]
+        let all = try #require(try load(flags: flags, environment: environment, text: text).link)
+        #expect(all.fleet == "f")
+        #expect(all.forms == ["*"])
+        #expect(all.key == nil)
+        #expect(try load().link == nil)
+        #expect(failure { try load(text: "link: {forms: [a]}") }?.status == .configuration)
+        #expect(failure { try load(text: "link: {fleet: ops}") }?.status == .configuration)
+        #expect(failure { try load(text: "link: {fleet: ops, hots: a}") }?.status == .configuration)
+    }
+
     @Test("every option is in the table")
     func tableIsWhole() {
-        #expect(Self.rows.map(\.option) == ConfigurationOption.allCases)
+        #expect(
+            Self.rows.map(\.option) == ConfigurationOption.allCases.filter { $0 != .link })
     }
 
     @Test("flags win over the environment, the environment over the file", arguments: rows)

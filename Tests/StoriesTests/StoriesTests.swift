@@ -34,7 +34,9 @@ private func tell(_ kind: StoryKind, _ seeds: Range<UInt64>) -> [String: Int] {
 func engineStories() throws {
     let stories = 2_000 / UInt64(StoryKind.engine.steps)
     var census = tell(.engine, 1..<stories + 1)
-    func missing() -> [String] { StoryVocabulary.methods.filter { census[$0] == nil }.sorted() }
+    // No daemon of a story is linked, so it refuses the methods of a bridge.
+    let answered = StoryVocabulary.methods.filter { !$0.hasPrefix("link.") }
+    func missing() -> [String] { answered.filter { census[$0] == nil }.sorted() }
     // Few stories have a run whose handler tells progress before it ends.
     for seed in stories + 1...4 * stories where !missing().isEmpty {
         census.merge(tell(.engine, seed..<seed + 1), uniquingKeysWith: +)

@@ -139,6 +139,8 @@ struct LinkSystemTests {
         try fleet.settle("increments add up, and of two values one is on both hosts") {
             one.values.contains("count=7") && one.values.contains("note=alone")
         }
+        let metrics = try one.run("status", "-o", "prometheus").out
+        #expect(metrics.contains("\npickersync_link_up 1\n"), "\(metrics)")
         let history = try two.run("history", "deploy", "-o", "json").out
         #expect(history.contains(#""host":"one""#), "\(history)")
     }
@@ -176,10 +178,11 @@ struct LinkSystemTests {
     @Test("only the user of the bridge may speak for it, and a daemon without a link says so")
     func refusals() throws {
         let folder = try TemporaryFolder()
-        _ = try DaemonProcess(folder).ready()
-        let client = try WireClient(folder("sock"))
-        let answer = try client.answer("link.attach")
-        #expect("\(answer)".contains("not linked"), "\(answer)")
+        let daemon = try DaemonProcess(folder).ready()
+        try withExtendedLifetime(daemon) {
+            let answer = try WireClient(folder("sock")).answer("link.attach")
+            #expect("\(answer)".contains("not linked"), "\(answer)")
+        }
         let fleet = try Fleet(["one"])
         try fleet.hosts[0].must("status")
         let repair = try fleet.hosts[0].run("link", "repair", "nothing")

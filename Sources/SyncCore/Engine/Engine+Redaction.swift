@@ -1,9 +1,6 @@
 // `history.redact`: the message of a revision is overwritten.
 
 extension Engine {
-    /// What a message becomes.
-    static let redacted = "redacted"
-
     func redact(_ params: HistoryRedact, _ call: PendingCall) throws(WireError) {
         let form = try redactableForm(params, call)
         guard params.revision <= Revision(clamping: form.committed.revision) else {
@@ -92,7 +89,7 @@ extension Engine {
         guard case .proposal(let id, _)? = RevisionRecord(row.record)?.details.approval,
             var proposal = form.proposals?.proposal(id, of: form.working)
         else { return }
-        proposal.redact(to: Self.redacted)
+        proposal.redact(to: Redactions.text)
         note(proposal.encoded, as: proposal.name, of: form)
     }
 }
@@ -117,7 +114,7 @@ extension RevisionRow {
         guard let json = try? JSON(stored: Array(frame.dropFirst(Frame.headerBytes))),
             let params = json["params"], params["message"] != nil
         else { return nil }
-        let redacted = params.with(.string(Engine.redacted), of: "message")
+        let redacted = params.with(.string(Redactions.text), of: "message")
         return Frame.encode(text: json.with(redacted, of: "params").encoded)
     }
 }

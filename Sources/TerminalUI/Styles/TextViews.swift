@@ -297,11 +297,11 @@ public struct SecureView: ControlView {
                 editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
                 environment: environment), style, columns: environment.inputColumns)
         var state = state
+        // While a secret is typed, the warning matters more than the secret before it.
         if editor != nil, isCapsLocked == true {
             state.notes.insert(
                 StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning), at: 0)
-        }
-        if state.validity == .valid {
+        } else if state.validity == .valid {
             state.notes.append(StyledText(isSet ? "set" : "not set", roles.dim))
         }
         return framed(state, environment, LabeledRow(label, state, environment, field))

@@ -78,7 +78,8 @@ struct ProgressBar {
         if isTerminal { return drawBar(at: now) }
         guard isNews else { return }
         isNews = false
-        Console.error("\(title): \([percent, trouble ?? text].compactMap(\.self).joined(separator: " "))")
+        let words = [percent, trouble ?? text].compactMap(\.self).joined(separator: " ")
+        Console.error("\(title): \(words)")
     }
 
     private var percent: String? { fraction.map { "\(Int(($0 * 100).rounded()))%" } }

@@ -91,8 +91,8 @@ extension FormPresentation {
         return (isShown, sources)
     }
 
-    /// - Parameter sections: The sections that were read already. A section's condition may be long,
-    ///   and its controls many.
+    /// - Parameter sections: The sections that were read already. A section may have a long
+    ///   condition and many controls.
     private func reading(
         _ index: Int, _ sections: inout [Int: SectionReading]
     ) -> (Reading, sources: Set<Int>) {

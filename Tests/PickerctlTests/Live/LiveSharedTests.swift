@@ -174,7 +174,7 @@ struct LiveSharedTests {
         bench.connect()
         #expect(bench.screen().contains("created again"))
         #expect(!bench.screen().contains("was deleted"))
-        #expect(bench.screen().contains("unsaved: half"))
+        #expect(bench.screen().contains(#/half +◇ unsaved/#))
         bench.focus("flavor")
         bench.press(.right, .enter)
         #expect(bench.edits.map(\.action) == [.value("vanilla")])

@@ -176,13 +176,14 @@ struct LinkMessageTests {
                 return bytes
             }
             _ = try? LinkItem.decode(mutate(content))
+            // Behind the first byte, the version: a value without a host is the same in each.
             let mutatedBeacon = mutate(beacon)
             if let read = try? Beacon(decoding: mutatedBeacon) {
-                #expect(read.encoded == mutatedBeacon)
+                #expect(read.encoded.dropFirst() == mutatedBeacon.dropFirst())
             }
             let mutatedCursor = mutate(cursor)
             if let read = try? LinkCursor(decoding: mutatedCursor) {
-                #expect(read.encoded == mutatedCursor)
+                #expect(read.encoded.dropFirst() == mutatedCursor.dropFirst())
             }
         }
     }

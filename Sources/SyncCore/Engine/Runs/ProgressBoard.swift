@@ -1,5 +1,5 @@
-/// How far the runs of one form are, and whether their handlers are away, for its subscribers. It is
-/// never stored.
+/// How far the runs of one form are, and whether their handlers are away, for its subscribers. It
+/// is never stored.
 ///
 ///     (none) ──progress──▶ fresh ──told, ten times a second──▶ told ──the run ends──▶ (none)
 ///                            ▲                                  │

@@ -45,7 +45,7 @@ struct HistorySearch {
     mutating func redact(_ revision: UInt64) -> Bool {
         let number = Revision(clamping: revision)
         guard let place = entries.firstIndex(where: { $0.revision == number }) else { return false }
-        entries[place].message = Engine.redacted
+        entries[place].message = Redactions.text
         return true
     }
 }

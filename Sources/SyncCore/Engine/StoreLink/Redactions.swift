@@ -5,6 +5,9 @@
 ///                  │  ▲
 ///                  └──┘ the batch failed and it is visible: in the next one
 struct Redactions {
+    /// What a redacted message says instead.
+    static let text = "redacted"
+
     /// A notification of a form.
     struct Place: Hashable {
         let form: FormKey

@@ -92,7 +92,7 @@ import Testing
             eve> state.subscribe {"form":"deploy"}
             eve< {"result":"*"}
             eve< {"method":"button.progress","params":{"press":"$press","fraction":0.4,"away":true}}
-            # away is no revision
+            # away makes no revision
             eve> state.get {"form":"deploy"}
             eve< {"result":{"revision":3}}
             connect again uid=2000 user=ops
