@@ -79,7 +79,7 @@ struct ConfigurationTests {
             ]),
     ]
 
-    /// `link` is no row: a flag gives one member only, and all that are necessary come together.
+    /// `link` has no row: a flag gives one member only, and some of them are necessary.
     @Test("the link of a stronger source replaces that of a weaker one")
     func link() throws {
         let text = "link: {fleet: ops, host: web1, forms: [deploy, \"team-*\"], key: k}"

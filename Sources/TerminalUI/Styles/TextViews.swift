@@ -297,11 +297,12 @@ public struct SecureView: ControlView {
                 editor: dots, prompt: prompt, style: style, isEditing: editor != nil,
                 environment: environment), style, columns: environment.inputColumns)
         var state = state
-        // While a secret is typed, the warning matters more than the secret before it.
         if editor != nil, isCapsLocked == true {
             state.notes.insert(
                 StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning), at: 0)
-        } else if state.validity == .valid {
+        }
+        // While a secret is typed, a warning matters more than the secret before it.
+        if state.validity == .valid, editor == nil || state.notes.isEmpty {
             state.notes.append(StyledText(isSet ? "set" : "not set", roles.dim))
         }
         return framed(state, environment, LabeledRow(label, state, environment, field))
