@@ -52,7 +52,7 @@ extension LiveModel {
     private func besideDraft(_ index: Int) -> PeerValue? {
         let field = presentation.definition.controls[index].id
         guard drafts[field] != nil, problems[field] == nil, activeEdit?.field != field,
-            let state = presentation.state(field), !state.value.isNull,
+            let state = presentation.state(field), state.isSet, !state.value.isNull,
             let peer = presentation.peer(state.by)
         else { return nil }
         return PeerValue(value: state.value, text: valueText(state.value, of: index), by: peer)

@@ -218,7 +218,7 @@ def redefined_under_the_hand():
         a.press("+")
         form.becomes("scoops", "1")
         form.apply(FORM)
-        a.sees("unsaved: kept")
+        a.until("the kept text", lambda: "kept" in a.text() and "◇ unsaved" in a.text())
 
 
 def resize_storm():
