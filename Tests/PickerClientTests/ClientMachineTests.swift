@@ -83,8 +83,30 @@ struct ClientMachineTests {
             #expect(delay >= ceiling / 2 && delay <= ceiling)
             ceiling = min(ceiling * 2, backoff.longest)
         }
-        backoff.reset()
+        backoff.connectionEnded(after: 999_999_999)
+        #expect(backoff.next() > backoff.longest / 2)
+        backoff.connectionEnded(after: 1_000_000_000)
         #expect(backoff.next() <= backoff.first)
+    }
+
+    @Test("a daemon that greets and ends each connection at once is tried less and less often")
+    func endsAtOnce() throws {
+        var story = ClientStory()
+        func loseAfter(_ nanoseconds: UInt64) throws -> UInt64 {
+            story.connect()
+            let hello = try #require(story.sent().first)
+            story.greet(hello.id, replica: "a.1")
+            story.notify(.goodbye(Goodbye(reason: .restart, retryAfterMs: 1)))
+            story.now += nanoseconds
+            story.lose()
+            let deadline = try #require(story.machine.connectDeadline)
+            defer { story.now = deadline }
+            return deadline - story.now
+        }
+        for _ in 0..<10 { _ = try loseAfter(1_000_000) }
+        #expect(try loseAfter(1_000_000) >= 2_500_000_000)
+        // One that has held is tried again soon.
+        #expect(try loseAfter(2_000_000_000) <= 20_000_000)
     }
 
     @Test("goodbye says when to come back")

@@ -8,6 +8,7 @@ public struct Backoff: Sendable {
     public var first: UInt64
     public var longest: UInt64
     private var attempt: UInt64 = 0
+    private var last: UInt64 = 0
     private var state: UInt64
 
     /// Delays from about `first` up to `longest` nanoseconds.
@@ -21,13 +22,18 @@ public struct Backoff: Sendable {
     public mutating func next() -> UInt64 {
         let ceiling = min(longest, first << min(attempt, 20))
         attempt += 1
-        return ceiling / 2 + random() % (ceiling / 2 + 1)
+        last = ceiling / 2 + random() % (ceiling / 2 + 1)
+        return last
     }
 
-    /// The daemon answered: resets the back-off.
-    public mutating func reset() {
-        attempt = 0
+    /// A connection on which the daemon answered was lost after that many nanoseconds. Resets the
+    /// back-off if that is as long as the delay before it, or a second. So a daemon that accepts
+    /// connections and ends them at once is tried less and less often.
+    public mutating func connectionEnded(after nanoseconds: UInt64) {
+        if nanoseconds >= min(last, Self.steady) { attempt = 0 }
     }
+
+    private static let steady: UInt64 = 1_000_000_000
 
     /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
     private mutating func random() -> UInt64 {

@@ -6,6 +6,7 @@ extension ClientMachine {
     /// Bytes came from the daemon.
     public mutating func received(_ bytes: [UInt8], at now: UInt64) {
         guard isOnline else { return }
+        if answeredAt == nil { answeredAt = now }
         var rest = bytes[...]
         while isOnline {
             // One frame at a time: the answer to `hello` says how long the next one may be.
@@ -61,7 +62,6 @@ extension ClientMachine {
 
     private mutating func answered(_ id: RequestID, _ result: JSON) throws(DecodeError) {
         guard let purpose = take(id) else { return }
-        backoff.reset()
         switch purpose {
         case .hello:
             let greeting = try HelloResult(decoding: result)
@@ -109,7 +109,6 @@ extension ClientMachine {
             subscriptions.removeAll { $0.request.form.isSameBytes(as: form) }
             events.append(.subscriptionRefused(form: form, error))
         case .request(_, let tickets):
-            backoff.reset()
             if !tickets.isEmpty { events.append(.answered(tickets, .refused(error))) }
         }
     }

@@ -109,6 +109,8 @@ public struct ClientMachine: Sendable {
     var lastTicket: Int64 = 0
     var lastKey: Int64 = 0
     var retryAfter: UInt64?
+    /// When the daemon first answered on this connection (monotonic nanoseconds).
+    var answeredAt: UInt64?
 
     /// A machine without a connection; it may connect at once.
     public init(_ configuration: Configuration, at now: UInt64) {
@@ -256,6 +258,8 @@ public struct ClientMachine: Sendable {
         guard case .online = link else { return }
         output = []
         guard configuration.reconnects else { return stop() }
+        if let answeredAt { backoff.connectionEnded(after: now &- answeredAt) }
+        answeredAt = nil
         var delay = backoff.next()
         if let retryAfter { delay = max(delay, retryAfter) }
         retryAfter = nil

@@ -220,8 +220,10 @@ class Tty:
     # What came out
 
     def pump(self, seconds=0.02):
-        """Takes what the program wrote, until it is silent for that long."""
-        while True:
+        """Takes what the program wrote, until it is silent for that long. A program that never is
+        silent is left after ten seconds."""
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
             try:
                 data = self.process.read_nonblocking(65536, timeout=seconds)
             except pexpect.TIMEOUT:
@@ -232,10 +234,11 @@ class Tty:
             # pyte draws the end of a private sequence that it does not know.
             self.stream.feed(bytes(data).replace(b"\x1b[<u", b""))
             for question, reply in self.replies.items():
-                for match in re.finditer(question, bytes(self.raw)):
-                    if match.end() > self.answered:
-                        self.answered = match.end()
-                        self.send(reply)
+                # A question may begin in what was taken before.
+                known = max(self.answered, len(self.raw) - len(data) - 32)
+                for match in re.finditer(question, bytes(self.raw[known:])):
+                    self.answered = known + match.end()
+                    self.send(reply)
 
     def lines(self):
         self.pump(0)
