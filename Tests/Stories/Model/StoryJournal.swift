@@ -142,6 +142,9 @@ struct StoryJournal {
 
     /// Oldest first.
     private(set) var entries: [Entry] = []
+    /// A commit failed. The daemon has read the journal from the store if an edit of this form was
+    /// in it; of several requests that failed, no answer says which were.
+    var mayBeReadAgain = false
 
     /// Adds a transaction.
     mutating func append(
@@ -178,7 +181,13 @@ struct StoryJournal {
 
     /// The daemon reads the journal from the store.
     mutating func restart() {
+        mayBeReadAgain = false
         for place in entries.indices { entries[place].tried = [] }
+    }
+
+    /// A commit failed.
+    mutating func commitFailed() {
+        if entries.contains(where: { !$0.tried.isEmpty }) { mayBeReadAgain = true }
     }
 
     /// The next transaction to undo or redo, of `owner` or of anybody.

@@ -56,6 +56,13 @@ extension StoryModel {
             known.forms[place].log = log
             return [self, known].flatMap { $0.alternatives(of: request, by: connection) }
         }
+        if ["state.undo", "state.redo"].contains(request.method),
+            let place = forms.firstIndex(where: {
+                $0.name == request["form"]?.stringValue && $0.journal.mayBeReadAgain
+            })
+        {
+            return possibilities(of: request, by: connection, journal: place)
+        }
         if let early = endingEarly(request, by: connection) {
             let done = Outcome(answer: .result(.object(JSONObject())))
             return alternatives(of: request, by: connection) + [(early, done)]
@@ -84,6 +91,27 @@ extension StoryModel {
             return result
         }
         return refused + ifKnown + ifUnused
+    }
+
+    /// Undo or redo in a form whose journal the daemon may have read again.
+    private func possibilities(
+        of request: StoryRequest, by connection: Int, journal place: Int
+    ) -> [Possibility] {
+        var kept = self
+        kept.forms[place].journal.mayBeReadAgain = false
+        var read = self
+        read.forms[place].journal.restart()
+        let ifKept = kept.possibilities(of: request, by: connection)
+        let ifRead = read.possibilities(of: request, by: connection)
+        // An answer that comes in both cases does not show which of them it was.
+        let same = ifKept.compactMap { possibility -> Possibility? in
+            guard ifRead.contains(where: { $0.outcome.answer == possibility.outcome.answer })
+            else { return nil }
+            var result = possibility
+            result.model.forms[place].journal.mayBeReadAgain = true
+            return result
+        }
+        return same + ifKept + ifRead
     }
 
     private func alternatives(of request: StoryRequest, by connection: Int) -> [Possibility] {
@@ -202,15 +230,11 @@ extension StoryModel {
         guard store.health == .failing else { return self }
         var result = self
         result.store.health = .refusing
-        let last = store.unwritten.last
         for place in result.forms.indices {
             let form = result.forms[place]
             if form.storedLog == nil { result.forms[place].uncertainLog = form.log }
             if form.log == form.storedLog || form.storedLog == nil { result.forms[place].log = nil }
-            // The undo journal of a form whose edits failed is read from the store again.
-            if let last, !last.forms.contains(where: { $0.mark == form.mark }) {
-                result.forms[place].journal.restart()
-            }
+            result.forms[place].journal.commitFailed()
         }
         return result
     }
