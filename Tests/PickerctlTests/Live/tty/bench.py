@@ -33,6 +33,10 @@ KEYS = {
 }
 
 
+# The answer of a terminal that has kitty's keyboard protocol.
+KITTY = {rb"\x1b\[\?u": "\x1b[?0u"}
+
+
 class Failed(Exception):
     pass
 
@@ -95,13 +99,14 @@ class Form:
     def becomes(self, field, value):
         wait_for(f"{field} = {value}", lambda: self.get(field) == value)
 
-    def tty(self, *command, columns=80, lines=24, **more):
-        terminal = Tty(command, columns, lines, self.environment(**more))
+    def tty(self, *command, columns=80, lines=24, replies=None, **more):
+        """A terminal; `replies` are answers to questions beyond what pyte answers."""
+        terminal = Tty(command, columns, lines, self.environment(**more), replies)
         self.terminals.append(terminal)
         return terminal
 
-    def open(self, form, *options, columns=80, lines=24, **more):
-        return self.tty("pickerctl", "open", *options, form, columns=columns, lines=lines, **more)
+    def open(self, form, *options, **more):
+        return self.tty("pickerctl", "open", *options, form, **more)
 
     def close(self):
         try:
@@ -151,10 +156,10 @@ class Screen(pyte.Screen):
 class Tty:
     """A program on a terminal of its own."""
 
-    def __init__(self, command, columns, lines, environment):
+    def __init__(self, command, columns, lines, environment, replies=None):
         self.raw = bytearray()
-        # What is asked of the terminal beside what pyte answers, and the answers.
-        self.replies = {rb"\x1b\[\?2026\$p": "\x1b[?2026;2$y"}
+        # Complete before the program starts: it asks once, at its first frame.
+        self.replies = {rb"\x1b\[\?2026\$p": "\x1b[?2026;2$y", **(replies or {})}
         self.answered = 0
         self.process = pexpect.spawn(
             command[0], list(command[1:]), dimensions=(lines, columns), env=environment,

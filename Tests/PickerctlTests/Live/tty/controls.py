@@ -6,7 +6,7 @@
 import os
 import time
 
-from bench import KEYS, Form, check, fail, run, sys
+from bench import KEYS, KITTY, Form, check, fail, run, sys
 
 PROGRAMS = sys.argv[1]
 EXAMPLES = os.path.join(
@@ -282,8 +282,7 @@ def caps_lock():
     form = Form(PROGRAMS)
     try:
         form.apply("form: t\nfields: [{id: key, type: secure}, {id: name, type: text}]")
-        t = form.open("t")
-        t.replies[rb"\x1b\[\?u"] = "\x1b[?0u"
+        t = form.open("t", replies=KITTY)
         t.sees("not set")
         t.press("Enter")
         t.until("the keyboard", lambda: b"\x1b[>25u" in t.raw)

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 
-from bench import Form, check, fail, run, sys, wait_for
+from bench import KITTY, Form, check, fail, run, sys, wait_for
 
 PROGRAMS = sys.argv[1]
 EXAMPLES = os.path.join(
@@ -78,10 +78,9 @@ def odd_exits():
         leave("ulimit -c 0; pickerctl pick ice-cream/flavor", "Esc leave", signal.SIGILL, 132)
 
         def typing_a_secret(t):
-            t.replies[rb"\x1b\[\?u"] = "\x1b[?0u"
             t.press("/", "token", "Enter", "Enter")
             t.until("the keyboard", lambda: b"\x1b[>25u" in t.raw)
-        t = leave("pickerctl open deploy", "Switches", signal.SIGTERM, 143, typing_a_secret)
+        t = leave("pickerctl open deploy", "Switches", signal.SIGTERM, 143, typing_a_secret, replies=KITTY)
         check(t.raw.count(b"\x1b[<u") == 1, "the keyboard was not given back")
 
         def daemon_dies(t):
