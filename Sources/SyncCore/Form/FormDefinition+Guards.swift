@@ -14,7 +14,7 @@ extension FormDefinition {
     }
 
     /// Whether a change of these controls can make the `when` of a guard true.
-    private func isWatched(_ index: Int, _ touched: Few<Int>) -> Bool {
+    func isWatched(_ index: Int, _ touched: Few<Int>) -> Bool {
         guard let rule = controls[index].approval, let when = rule.when else { return false }
         return when.asksForCompletion || rule.references.contains { touched.contains(sorted: $0) }
     }

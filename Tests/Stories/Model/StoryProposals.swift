@@ -93,6 +93,53 @@ extension StoryForm {
         return !reading.isMixed && !reading.isInvalid && reading.value == .bool(condition.value)
     }
 
+    /// Every state that ends of the leases of these controls can bring about, this one included.
+    private func afterEnds(of ids: Set<String>) -> [StoryForm] {
+        ids.sorted().reduce([self]) { states, id in
+            states.flatMap { $0.afterEnds(of: id) }
+        }
+    }
+
+    private func afterEnds(of id: String) -> [StoryForm] {
+        guard let control = definition.control(id), let stack = leases[id]?.stack else {
+            return [self]
+        }
+        return (0..<1 << stack.count).map { ended in
+            var transaction = StoryTransaction(self, by: stack[0].by)
+            let top = stack.count - 1
+            for place in stack.indices.dropLast().reversed() where ended >> place & 1 == 1 {
+                transaction.form.leases[id]?.stack.remove(at: place)
+            }
+            if ended >> top & 1 == 1 { transaction.endLease(control) }
+            return transaction.form
+        }
+    }
+
+    /// Whether ends of leases can bring about a guarded value that they could not bring about
+    /// before, or one that lasts longer.
+    private func mayShow(
+        _ control: StoryControl, moreThan before: StoryForm, _ earlier: StoryControl
+    ) -> Bool {
+        func values(_ form: StoryForm, _ control: StoryControl) -> [(value: JSON, end: String?)] {
+            guard let rule = control.approval else { return [] }
+            let decides = Set(rule.when.map { form.definition.targets($0.field) } ?? [])
+            return form.afterEnds(of: decides.union([control.id])).compactMap { state in
+                guard state.holds(rule.when) else { return nil }
+                let top = state.leases[control.id]?.stack.last
+                return (state.stored(control.id).value, top.map { $0.until ?? "" })
+            }
+        }
+        let known = values(before, earlier)
+        return values(self, control).contains { value, end in
+            !known.contains { other, limit in
+                guard value == other else { return false }
+                guard let limit else { return true }
+                guard let end else { return false }
+                return end <= limit
+            }
+        }
+    }
+
     private func differs(_ id: String, from later: StoryForm) -> Bool {
         guard let control = definition.control(id) else { return false }
         let (was, now) = (stored(id), later.stored(id))
@@ -115,8 +162,11 @@ extension StoryForm {
             guard let rule = control.approval else { return false }
             let isChanged = changed.contains(control.id) && differs(control.id, from: after)
             let isWatched = rule.when.map { touched.contains($0.field) } ?? false
-            guard isChanged || isWatched, after.holds(rule.when) else { return false }
-            return isChanged || !holds(rule.when)
+            guard isChanged || isWatched || touched.contains(control.id) else { return false }
+            if isChanged || isWatched, after.holds(rule.when), isChanged || !holds(rule.when) {
+                return true
+            }
+            return after.mayShow(control, moreThan: self, control)
         }.map(\.id)
     }
 
@@ -147,7 +197,8 @@ extension StoryForm {
                 && was.isInvalid == now.isInvalid && was.isMissing == now.isMissing
                 && stored(control.id).isSet == next.stored(successor.id).isSet
             let (held, holds) = (holds(rule.when), next.holds(kept.when))
-            return isSame ? holds && !held : holds || held
+            if isSame ? holds && !held : holds || held { return true }
+            return next.mayShow(successor, moreThan: self, control)
         }.map(\.id)
     }
 

@@ -18,17 +18,25 @@ extension FormState {
             refusal.more = principals.count - refusal.only.count
             refusal.count = Int64(rule.count)
             if definition.isDecided(of: place, byChanging: index) {
-                guard rule.when.map(judge.holds) ?? true else { continue }
+                let holds = rule.when.map(judge.holds) ?? true
                 // A control with several sources may change only the others.
-                if targets.count == 1 {
+                if holds, targets.count == 1 {
                     always.append(refusal)
                     continue
                 }
+                guard holds || mayApply(place, rule) else { continue }
             }
             guard forSome.count < Self.approvalsMax else { break }
             forSome.append(refusal)
         }
         return (always, forSome)
+    }
+
+    /// Whether the end of a lease can make a guard apply.
+    private func mayApply(_ index: Int, _ rule: ApprovalRule) -> Bool {
+        rule.references.contains { other in
+            definition.targets[other].contains { cells[$0].content.leases != nil }
+        }
     }
 
     /// The most guards that an explanation lists.

@@ -12,8 +12,16 @@ extension Transaction {
         let (state, contents) = (form.working, contents)
         let before = ConditionEvaluator(definition) { state.value($0) }
         let after = ConditionEvaluator(definition) { contents.value($0) }
-        return definition.guardsMet(touched: touched, before, after) { index in
+        let met = definition.guardsMet(touched: touched, before, after) { index in
             state.cells[index].content.differs(from: contents[index], index, definition)
+        }
+        if met.count == definition.guards.count { return met }
+        let outlook = LeaseOutlook(definition) { contents[$0] }
+        let earlier = LeaseOutlook(definition) { state.cells[$0].content }
+        return definition.guards.filter { index in
+            if met.contains(index) { return true }
+            return (touched.contains(sorted: index) || definition.isWatched(index, touched))
+                && outlook.exceeds(earlier, of: index, from: index)
         }
     }
 }
@@ -49,6 +57,8 @@ extension FormState {
     func guardsMet(by next: FormState, _ plan: FormMigration) -> [Int] {
         let before = ConditionEvaluator(definition) { self.value($0) }
         let after = ConditionEvaluator(next.definition) { next.value($0) }
+        let outlook = LeaseOutlook(next.definition) { next.cells[$0].content }
+        let earlier = LeaseOutlook(definition) { self.cells[$0].content }
         var successors: [Int: Int] = [:]
         for (index, origin) in plan.origins.enumerated() {
             switch origin {
@@ -66,7 +76,8 @@ extension FormState {
             let isSame =
                 shown(index) == next.shown(successor)
                 && cells[index].isSet == next.cells[successor].isSet
-            return isSame ? holds && !held : holds || held
+            if isSame ? holds && !held : holds || held { return true }
+            return outlook.exceeds(earlier, of: successor, from: index)
         }
     }
 }

@@ -20,7 +20,9 @@ import Testing
     private func play(
         _ table: String, _ form: String = Self.form, location: SourceLocation = #_sourceLocation
     ) throws {
-        var conversation = try Conversation(["deploy": form])
+        let later = form.replacing(
+            #"["staging","production"]"#, with: #"["staging","production"],"default":"production""#)
+        var conversation = try Conversation(["deploy": form, "later": later])
         try conversation.play(Self.begin + table, location: location)
     }
 
@@ -222,6 +224,79 @@ import Testing
                 alice> state.get {"form":"deploy","fields":["b"]}
                 alice< {"result":{"revision":5,"fields":{"b":{"value":true,"!lease":0}}}}
                 """#)
+    }
+
+    @Test("what the end of a lease would bring back is guarded too")
+    func beneathLeases() throws {
+        try play(
+            #"""
+            # a guarded value waits beneath a lease for its condition
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":80}]}
+            alice< {"result":{"revision":2}}
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":0}],"lease":{"seconds":3}}
+            alice< {"result":{"revision":3}}
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"production"}]}
+            alice< {"error":{"data":{"kind":"approvalNeeded","fields":["traffic"]}}}
+            # the condition waits beneath a lease for the value
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":0}]}
+            alice< {"result":{"revision":4}}
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"production"}]}
+            alice< {"result":{"revision":5}}
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"staging"}],"lease":{"seconds":3}}
+            alice< {"result":{"revision":6}}
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":85}]}
+            alice< {"error":{"data":{"kind":"approvalNeeded","fields":["traffic"]}}}
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":85}],"lease":{"seconds":60}}
+            alice< {"error":{"data":{"kind":"approvalNeeded"}}}
+            alice> state.explain {"form":"deploy","field":"traffic"}
+            alice< {"result":{"may":{"edit":true,"asks":[{"field":"traffic"}]}}}
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":15},{"field":"note","value":"x"}]}
+            alice< {"result":{"revision":7}}
+            # a lease of one condition beneath that of another user
+            connect carol
+            carol> state.set {"form":"deploy","changes":[{"field":"environment","value":"staging"}]}
+            carol< {"result":{"revision":8}}
+            carol> state.set {"form":"deploy","changes":[{"field":"environment","value":"production"}],"lease":{"seconds":9}}
+            carol< {"result":{"revision":9}}
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"staging"}],"lease":{"seconds":3}}
+            alice< {"result":{"revision":10}}
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":20}]}
+            alice< {"error":{"data":{"kind":"approvalNeeded"}}}
+            # a definition that brings another value back
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","reset":true},{"field":"traffic","value":80}]}
+            alice< {"result":{"revision":11}}
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"staging"}],"lease":{"seconds":3}}
+            alice< {"result":{"revision":12}}
+            root> form.apply {"definition":@later}
+            root< {"error":{"data":{"kind":"approvalNeeded","fields":["traffic"]}}}
+            """#)
+    }
+
+    @Test("a value that was approved comes back after a lease, and lasts no longer than approved")
+    func approvedBeneathLeases() throws {
+        try play(
+            #"""
+            connect erin
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"production"}]}
+            alice< {"result":{"revision":2}}
+            alice> state.set {"form":"deploy","changes":[{"field":"traffic","value":80}],"lease":{"seconds":600},"propose":true}
+            alice< {"result":{"proposal":{"id":1}}}
+            erin> proposal.approve {"form":"deploy","proposal":1}
+            erin< {"result":{"proposal":{"state":"applied"}}}
+            alice> state.set {"form":"deploy","changes":[{"field":"environment","value":"staging"}],"lease":{"seconds":60}}
+            alice< {"result":{"revision":4}}
+            alice> state.lease {"form":"deploy","field":"traffic","seconds":9000}
+            alice< {"error":{"data":{"kind":"approvalNeeded","fields":["traffic"]}}}
+            alice> state.lease {"form":"deploy","field":"traffic","keep":true}
+            alice< {"error":{"data":{"kind":"approvalNeeded"}}}
+            alice> state.lease {"form":"deploy","field":"traffic","seconds":300}
+            alice< {"result":{"revision":5}}
+            alice> state.lease {"form":"deploy","field":"environment","seconds":120}
+            alice< {"result":{"revision":6}}
+            pass 121000
+            alice> state.get {"form":"deploy","fields":["environment","traffic"]}
+            alice< {"result":{"fields":{"environment":{"value":"production"},"traffic":{"value":80}}}}
+            """#)
     }
 
     @Test("a concurrent value beside a guarded one, and the choice between both, are guarded")
