@@ -91,17 +91,18 @@ enum ProcessLimits {
     }
 
     /// The uid with which the user of a process logged in, which stays the same after sudo(8):
-    /// /proc/PID/loginuid, proc(5). `nil` if nobody logged in or the process cannot be seen.
+    /// /proc/PID/loginuid, proc(5). 4294967295 if nobody logged in; `nil` if the process has ended
+    /// or cannot be seen.
     static func loginUID(of process: Int32) -> UInt32? {
-        guard process > 0, let text = fields(of: "/proc/\(process)/loginuid")?.first,
-            let uid = UInt32(text), uid != .max
-        else { return nil }
-        return uid
+        guard process > 0, let text = fields(of: "/proc/\(process)/loginuid")?.first else {
+            return nil
+        }
+        return UInt32(text)
     }
 
     /// Whether `loginUID` knows the processes of other users. They are hidden if /proc is mounted
     /// with `hidepid`, as with `ProtectProc=invisible` of systemd.exec(5).
-    static var seesLoginUIDs: Bool { access("/proc/1/loginuid", F_OK) == 0 }
+    static let seesLoginUIDs = access("/proc/1/loginuid", F_OK) == 0
 
     /// The words of a short file of the kernel; `nil` if it cannot be read.
     static func fields(of file: String) -> [Substring]? {

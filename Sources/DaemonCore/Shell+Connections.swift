@@ -59,7 +59,9 @@ extension Shell {
             let peer = Peer(
                 pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: groups,
                 user: names[0] ?? "\(credentials.uid)",
-                groupNames: names.dropFirst().compactMap(\.self), loginUID: login)
+                groupNames: names.dropFirst().compactMap(\.self),
+                loginUID: login == .max ? nil : login,
+                isLoginKnown: login != nil || !ProcessLimits.seesLoginUIDs)
             open(connection, peer)
         }
     }

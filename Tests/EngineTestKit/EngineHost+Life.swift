@@ -72,7 +72,7 @@ extension EngineHost {
     /// A client connects.
     public func connect(
         uid: UInt32 = 1000, user: String = "alice", groups: [UInt32] = [],
-        groupNames: [String] = [], loginUID: UInt32? = nil
+        groupNames: [String] = [], loginUID: UInt32? = nil, isLoginKnown: Bool = true
     ) -> ConnectionID {
         let id = ConnectionID(nextConnection)
         nextConnection += 1
@@ -83,7 +83,7 @@ extension EngineHost {
                 id,
                 Peer(
                     pid: Int32(1000 + id.number), uid: uid, gid: uid, groups: groups, user: user,
-                    groupNames: groupNames, loginUID: loginUID)))
+                    groupNames: groupNames, loginUID: loginUID, isLoginKnown: isLoginKnown)))
         return id
     }
 

@@ -56,6 +56,9 @@ public struct Peer: Sendable, Hashable {
         /// The uid that the user logged in with; `nil` if nobody logged in. It stays the same after
         /// sudo(8).
         public let loginUID: UInt32?
+        /// Whether `loginUID` could be read. It cannot after the end of the process that connected,
+        /// which can hand the socket to another one (unix(7), SCM_RIGHTS).
+        public let isLoginKnown: Bool
         /// The groups of a user who is in many, as sets, because an access list is compared with
         /// all of them. `nil` if a linear search is faster.
         private let lookUp: (groups: Set<UInt32>, names: Set<String>)?
@@ -64,9 +67,10 @@ public struct Peer: Sendable, Hashable {
 
         init(
             uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String],
-            loginUID: UInt32?
+            loginUID: UInt32?, isLoginKnown: Bool
         ) {
             self.loginUID = loginUID
+            self.isLoginKnown = isLoginKnown
             self.uid = uid
             self.gid = gid
             self.groups = groups
@@ -92,6 +96,7 @@ public struct Peer: Sendable, Hashable {
                 || left.uid == right.uid && left.gid == right.gid && left.user == right.user
                     && left.groups == right.groups && left.groupNames == right.groupNames
                     && left.loginUID == right.loginUID
+                    && left.isLoginKnown == right.isLoginKnown
         }
 
         public func hash(into hasher: inout Hasher) {
@@ -112,12 +117,12 @@ public struct Peer: Sendable, Hashable {
     /// A peer with these credentials.
     public init(
         pid: Int32, uid: UInt32, gid: UInt32, groups: [UInt32] = [], user: String,
-        groupNames: [String] = [], loginUID: UInt32? = nil
+        groupNames: [String] = [], loginUID: UInt32? = nil, isLoginKnown: Bool = true
     ) {
         self.pid = pid
         identity = Identity(
             uid: uid, gid: gid, groups: groups, user: user, groupNames: groupNames,
-            loginUID: loginUID)
+            loginUID: loginUID, isLoginKnown: isLoginKnown)
     }
 
     /// Another process of the same user.

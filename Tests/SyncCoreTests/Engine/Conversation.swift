@@ -224,17 +224,21 @@ struct Conversation {
         var user = name
         var groups: [UInt32] = []
         var login: UInt32?
+        var isLoginKnown = true
         for word in words.dropFirst(2) {
             let parts = word.split(separator: "=").map(String.init)
             switch parts[0] {
             case "uid": uid = UInt32(parts[1]) ?? 0
             case "user": user = parts[1]
-            case "login": login = UInt32(parts[1])
+            case "login":
+                login = UInt32(parts[1])
+                isLoginKnown = login != nil
             default: groups.append(UInt32(parts[1]) ?? 0)
             }
         }
         collect()
-        clients[name] = host.connect(uid: uid, user: user, groups: groups, loginUID: login)
+        clients[name] = host.connect(uid: uid, user: user, groups: groups, loginUID: login,
+            isLoginKnown: isLoginKnown)
         if !order.contains(name) { order.append(name) }
         host.settle()
     }

@@ -183,6 +183,7 @@ extension Engine {
     ) throws(WireError) {
         let definition = form.working.definition
         let name = proposal.wire.name
+        try requireKnownLogin(peer, form)
         guard !Person(peer).isSame(as: proposal.proposer) else {
             let proposer = proposal.proposer.peer.user
             throw WireError(

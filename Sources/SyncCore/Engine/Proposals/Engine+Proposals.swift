@@ -98,6 +98,7 @@ extension Engine {
     ) throws(WireError) {
         let connection = call.connection
         let definition = form.working.definition
+        try requireKnownLogin(connection.peer, form)
         let rules = guards.compactMap { definition.controls[$0].approval }
         try requireProposalLimits(form, connection.peer)
         let within = rules.map(\.withinMilliseconds).min() ?? ApprovalRule.withinDefault
@@ -120,6 +121,16 @@ extension Engine {
         setDeadline(proposal.name, of: form, at: proposal.until)
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         answerEdit(call, with: wire, of: form)
+    }
+
+    /// Refuses a person of whom it is not known whether they are somebody else after sudo(8).
+    func requireKnownLogin(_ peer: Peer, _ form: LiveForm) throws(WireError) {
+        if peer.identity.isLoginKnown { return }
+        throw WireError(
+            .forbidden,
+            "the process that connected has ended, so the user who logged in is not known; "
+                + "propose and vote from the process that connects",
+            form: form.name)
     }
 
     private func requireProposalLimits(_ form: LiveForm, _ peer: Peer) throws(WireError) {

@@ -37,6 +37,12 @@ import Testing
             connect sudo uid=0 user=root login=1010
             sudo> proposal.approve {"form":"deploy","proposal":1}
             sudo< {"error":{"data":{"kind":"forbidden"}}}
+            # a process that handed its socket on and ended may have been anybody's
+            connect gone uid=1012 user=dave login=?
+            gone> proposal.approve {"form":"deploy","proposal":1}
+            gone< {"error":{"message":"~has ended, so the user who logged in is not known","data":{"kind":"forbidden"}}}
+            gone> state.set {"form":"deploy","changes":[{"field":"traffic","value":40}],"propose":true,"message":"x"}
+            gone< {"error":{"data":{"kind":"forbidden"}}}
             carol> proposal.approve {"form":"deploy","proposal":1}
             carol< {"error":{"message":"~carol proposed deploy/1","data":{"kind":"forbidden"}}}
             # without a message the glass stays whole, and so it does for those who may not break it
