@@ -68,8 +68,8 @@ extension Engine {
             try continueHistory(search, rows, call)
         case (.explain(let call, let search), .revisions(let rows)):
             try continueExplaining(search, rows, call)
-        case (.redaction(let call, let params), .revisions(let rows)):
-            try continueRedaction(params, rows, call)
+        case (.redaction(let call, let params, let form), .revisions(let rows)):
+            try continueRedaction(params, of: form, rows, call)
         case (.key(let call, let request), .key(let row)): fetchedKey(row, call, request)
         case (.undo(let call, let request, let form), .revisions(let rows)):
             // Each record is parsed as JSON.

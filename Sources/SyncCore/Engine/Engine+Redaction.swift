@@ -8,7 +8,7 @@ extension Engine {
         }
         let query = StoreQuery.history(
             form: form.key, before: UInt64(clamping: params.revision) + 1, rowsMax: 1)
-        fetch(query, for: .redaction(call, params), call.connection)
+        fetch(query, for: .redaction(call, params, form), call.connection)
     }
 
     private func redactableForm(
@@ -28,10 +28,12 @@ extension Engine {
     }
 
     func continueRedaction(
-        _ params: HistoryRedact, _ rows: [RevisionRow], _ call: PendingCall
+        _ params: HistoryRedact, of asked: LiveForm, _ rows: [RevisionRow], _ call: PendingCall
     ) throws(WireError) {
-        // The form, and the peer's permission, may have changed during the read.
+        // During the read, the peer's permission may have changed, and another form may have come
+        // in the place of this one.
         let form = try redactableForm(params, call)
+        guard form === asked else { throw noRevision(params) }
         guard link.isHealthy else {
             throw .storeUnavailable(link.trouble ?? "")
         }

@@ -119,6 +119,29 @@ import Testing
                 """#)
     }
 
+    @Test("the redaction of a form that was deleted meanwhile does not touch the one in its place")
+    func anotherForm() throws {
+        try play(
+            Self.begin + #"""
+                root> state.set {"form":"note","changes":[{"field":"text","value":"a"}],"message":"hunter2"}
+                root< {"result":{"revision":2}}
+                connect other uid=0 user=root
+                hold-fetches
+                root> history.redact {"form":"note","revision":2}
+                other> form.delete {"form":"note"}
+                other< {"result":{}}
+                other> form.apply {"definition":@note}
+                other< {"result":{"created":true}}
+                other> state.set {"form":"note","changes":[{"field":"text","value":"b"}],"message":"new"}
+                other< {"result":{"revision":2}}
+                fetch
+                root< {"error":{"data":{"kind":"notFound"}}}
+                other> state.history {"form":"note","limit":1}
+                fetch
+                other< {"result":{"entries":[{"revision":2,"message":"new","changes":[{"value":"b"}]}]}}
+                """#)
+    }
+
     @Test("only an admin redacts, and only a message that is there")
     func refused() throws {
         try play(

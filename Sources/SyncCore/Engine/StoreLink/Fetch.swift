@@ -7,7 +7,7 @@ enum Fetch {
     case history(PendingCall, HistorySearch)
     case explain(PendingCall, ExplainSearch)
     /// The revision whose message is to be overwritten.
-    case redaction(PendingCall, HistoryRedact)
+    case redaction(PendingCall, HistoryRedact, LiveForm)
     case key(PendingCall, Request)
     /// The undo journal of a form.
     case undo(PendingCall, Request, LiveForm)
@@ -18,7 +18,8 @@ enum Fetch {
     var call: PendingCall? {
         switch self {
         case .resume(let call, _, _), .history(let call, _), .explain(let call, _),
-            .redaction(let call, _), .key(let call, _), .undo(let call, _, _), .backup(let call, _):
+            .redaction(let call, _, _), .key(let call, _), .undo(let call, _, _),
+            .backup(let call, _):
             call
         case .page: nil
         }
