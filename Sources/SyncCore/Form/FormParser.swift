@@ -182,6 +182,8 @@ struct FormParser {
         parts.text = text
         parseTop(form, into: &parts)
         if let base {
+            // Too many controls: that is an issue now, and the rest has no fields to look at.
+            guard fields.count == base.definition.controls.count else { return nil }
             takeControls(of: base)
             if hasTooManyMarks { return nil }
         } else {

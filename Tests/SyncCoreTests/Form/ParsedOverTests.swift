@@ -65,6 +65,20 @@ struct ParsedOverTests {
         }
     }
 
+    @Test("a form with more controls than the limit of now is refused")
+    func lowerLimit() throws {
+        let text = #"{"form":"f","fields":[{"id":"t","type":"toggle"},{"id":"p","type":"picker","options":["a"]}]}"#
+        let base = try FormDefinition.parse(json(text), limits: FormLimits(), compile: compilePattern)
+        var limits = FormLimits()
+        limits.fieldsMax = 1
+        let refused = #expect(throws: FormIssues.self) {
+            try FormDefinition.parse(
+                json(text.replacing("[\"a\"]", with: "[\"b\"]")), limits: limits, over: (base, [1]),
+                compile: compilePattern)
+        }
+        #expect(refused?.issues.map { $0.expected } == ["at most 1"])
+    }
+
     @Test("is what it is without the valid one, or is refused for the same reasons")
     func same() throws {
         var accepted = 0
