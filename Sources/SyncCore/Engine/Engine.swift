@@ -118,7 +118,10 @@ public final class Engine {
     /// Processes an event and appends its effects.
     public func handle(_ input: Input, at now: Moment, into shell: inout [Effect]) {
         defer { effects.drain(into: &shell) }
-        advance(to: now)
+        setTime(now)
+        // Many connections may end together. What is due then is done once, at the next event:
+        // each iteration of the loop ends with one.
+        if case .disconnected = input {} else { meetDeadlines() }
         switch input {
         case .connected(let id, let peer): connect(id, peer)
         case .disconnected(let id):
@@ -148,9 +151,13 @@ public final class Engine {
 
     /// An event arrived at this time.
     func advance(to now: Moment) {
+        setTime(now)
+        meetDeadlines()
+    }
+
+    private func setTime(_ now: Moment) {
         clocks.now = now
         scheduler.now = now.monotonicNanoseconds
-        meetDeadlines()
     }
 
     // MARK: - Forms

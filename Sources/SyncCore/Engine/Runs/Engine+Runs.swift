@@ -230,8 +230,10 @@ extension Engine {
     func leaveRuns(_ connection: Connection) {
         let time = clocks.steadyMilliseconds()
         for form in connection.takeHandled() {
-            form.runs?.desk.leave(connection.id, at: time)
-            // Thousands of handlers may leave together: all presses are looked at once for them.
+            guard let runs = form.runs else { continue }
+            // Each of its runs is told as away.
+            scheduler.spend(2 + runs.desk.leave(connection.id, at: time), connection.account)
+            // Many handlers may leave together: all presses are looked at once for them.
             setDeadline(Self.runsDeadline, of: form, at: time)
         }
     }

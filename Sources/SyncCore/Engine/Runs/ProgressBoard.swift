@@ -30,44 +30,50 @@ struct ProgressBoard {
         }
     }
 
+    /// In no order: the last one takes the place of one that is removed.
     private var entries: [Entry] = []
+    private var places: [Dot: Int] = [:]
+    private var awayCount = 0
+    private var freshCount = 0
     /// The number of the newest progress that is told.
     private(set) var sequence: UInt64 = 0
     private var toldAt: Int64?
-    private var hasFresh = false
 
     /// When fresh progress will be told; `nil` if there is none.
     var deadline: Int64? {
-        hasFresh ? (toldAt ?? .min) &+ (toldAt == nil ? 0 : Self.periodMilliseconds) : nil
+        freshCount > 0 ? (toldAt ?? .min) &+ (toldAt == nil ? 0 : Self.periodMilliseconds) : nil
     }
 
     /// Whether there is no progress of any run.
     var isEmpty: Bool { entries.isEmpty }
 
     /// Whether some handler was said to be away.
-    var hasAway: Bool { entries.contains { $0.progress.isAway } }
+    var hasAway: Bool { awayCount > 0 }
 
     /// The newest progress of a run.
     func progress(of press: Dot) -> ButtonProgressed? {
-        entries.first { $0.press == press }?.progress
+        places[press].map { entries[$0].progress }
     }
 
     /// Notes the progress of a run.
     mutating func note(_ press: Dot, field: Int, _ progress: ButtonProgressed) {
-        hasFresh = true
+        remove(press)
+        places[press] = entries.count
         let entry = Entry(press, field: field, progress)
-        if let place = entries.firstIndex(where: { $0.press == press }) {
-            entries[place] = entry
-        } else {
-            entries.append(entry)
-        }
+        entries.append(entry)
+        count(entry, 1)
+    }
+
+    private mutating func count(_ entry: Entry, _ change: Int) {
+        if entry.progress.isAway { awayCount += change }
+        if entry.sequence == nil { freshCount += change }
     }
 
     /// Tells what is fresh, if the last time is long enough ago; returns whether it did.
     mutating func tell(at now: Int64) -> Bool {
         guard let deadline, deadline <= now else { return false }
         toldAt = now
-        hasFresh = false
+        freshCount = 0
         sequence += 1
         for place in entries.indices where entries[place].sequence == nil {
             entries[place].sequence = sequence
@@ -77,14 +83,18 @@ struct ProgressBoard {
 
     /// A run has ended.
     mutating func remove(_ press: Dot) {
-        entries.removeAll { $0.press == press }
-        hasFresh = entries.contains { $0.sequence == nil }
+        guard let place = places.removeValue(forKey: press) else { return }
+        count(entries[place], -1)
+        let last = entries.removeLast()
+        if place < entries.count {
+            entries[place] = last
+            places[last.press] = place
+        }
     }
 
     /// Keeps only these runs.
     mutating func removeAll(but running: Set<Dot>) {
-        entries.removeAll { !running.contains($0.press) }
-        hasFresh = entries.contains { $0.sequence == nil }
+        for press in places.keys where !running.contains(press) { remove(press) }
     }
 
     /// Adds what a subscriber has not been told to a write; moves its cursor.

@@ -116,13 +116,18 @@ struct RunDesk {
     mutating func rest(_ id: ConnectionID) { handlers.removeAll { $0.id == id } }
 
     /// A connection has ended.
-    mutating func leave(_ id: ConnectionID, at now: Int64) {
+    ///
+    /// - Returns: The number of runs that it held.
+    @discardableResult
+    mutating func leave(_ id: ConnectionID, at now: Int64) -> Int {
         rest(id)
         leftAt = now
-        for press in held(by: id) {
+        let held = held(by: id)
+        for press in held {
             holders[press] = nil
             away[press] = now + reclaimMilliseconds
         }
+        return held.count
     }
 
     /// A connection holds a run, because it was assigned or because its ticket came back.
