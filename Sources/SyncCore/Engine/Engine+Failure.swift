@@ -104,6 +104,8 @@ extension Engine {
         for form in forms {
             form.failureReport = nil
             if form.runs != nil { serveRuns(of: form) }
+            // The failed batch may have been the one with which it began to be shared.
+            if form.existence == .there { connectLink(of: form) }
         }
         log(
             .notice, "the store was rebuilt as \(replica); edits are accepted again",

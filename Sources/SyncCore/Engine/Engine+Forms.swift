@@ -164,16 +164,16 @@ extension Engine {
             throw WireError(
                 issues: error, .invalidValue, form: form.name, field: field, at: "options")
         }
-        if let shared = state.shared {
-            let limits = FormLimits(configuration.limits)
-            if let file = try? FormDefinition.parse(
-                state.applied, limits: limits, reusing: state.definition,
+        // The options are within the limits. The rest is as every other host makes it, whatever
+        // its limits are.
+        if let shared = state.shared,
+            let file = try? FormDefinition.parse(
+                state.applied, limits: .accepted, reusing: state.definition,
                 compile: workspace.compile)
-            {
-                definition = self.definition(
-                    of: file, over: state, shared, options: (control, .array(options)),
-                    limits: limits)
-            }
+        {
+            definition = self.definition(
+                of: file, over: state, shared, options: (control, .array(options)),
+                limits: .accepted)
         }
         return Redefinition(
             form: form, definition: definition, applied: state.applied, isCreation: false,

@@ -8,9 +8,6 @@ extension Engine {
         forms.filter { $0.link != nil && $0.isReadable }.map(\.name)
     }
 
-    /// Whether `takeShared` returns anything.
-    public var hasShared: Bool { forms.contains { $0.isReadable && $0.link?.hasUnsent == true } }
-
     /// Removes and returns what has become durable in shared forms since the last call: the changes
     /// of each form in order, or the whole form, after a start for example.
     ///
