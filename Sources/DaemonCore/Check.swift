@@ -29,6 +29,7 @@ extension Daemon {
         report.checkSocket(configuration, sources)
         report.checkStore(configuration)
         report.checkForms(configuration)
+        report.checkLink(configuration, sources)
         report.say("durability: \(configuration.durability.rawValue)")
         report.say("log level: \(configuration.logLevel.name)")
         let idle = configuration.idleExitSeconds.map { "after \($0) s without a connection" }
@@ -99,6 +100,22 @@ extension CheckReport {
             add(
                 StartFailure(
                     ExitStatus(rawValue: error.exitStatus) ?? .cannotCreate, error.description))
+        }
+    }
+
+    fileprivate mutating func checkLink(
+        _ configuration: Configuration, _ sources: ConfigurationSources
+    ) {
+        guard let options = configuration.link else { return }
+        do throws(StartFailure) {
+            let link = try LinkConfiguration(options, daemonUID: sources.uid)
+            say(
+                "link: fleet \(link.fleet), this host is \(link.host), forms "
+                    + options.forms.joined(separator: " ") + ", bridge uid \(link.bridgeUID)")
+            _ = try OpenedStore.fleetKey(
+                configuration, sources.environment["CREDENTIALS_DIRECTORY"])
+        } catch {
+            add(error)
         }
     }
 

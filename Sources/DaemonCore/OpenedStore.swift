@@ -101,7 +101,7 @@ struct OpenedStore {
     }
 
     /// The key that the hosts of the fleet share; `nil` without a link.
-    private static func fleetKey(
+    static func fleetKey(
         _ configuration: Configuration, _ credentials: String?
     ) throws(StartFailure) -> Sealer? {
         guard let link = configuration.link else { return nil }
@@ -111,8 +111,8 @@ struct OpenedStore {
         } catch {
             throw StartFailure(
                 .configuration,
-                "no fleet key: \(error); make one with pickersyncd --new-fleet-key FILE on one "
-                    + "host and copy it to the others")
+                "no fleet key: \(error); it is a file of the daemon's user, made once with "
+                    + "pickersyncd --new-fleet-key FILE and copied to the other hosts")
         }
     }
 

@@ -67,11 +67,23 @@ extension Sealer {
         guard sodium_init() >= 0 else { throw .noMemory(file: file) }
         let slash = file.lastIndex(of: "/")
         let directory = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
-        _ = try making(file)
+        let key = try random(file)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = unsafe Glibc.open(file, flags, 0o600)
+        guard descriptor >= 0 else {
+            guard errno != EEXIST else {
+                throw .inputOutput(
+                    file: file, reason: "there is such a file already; name another one")
+            }
+            throw failure("open", file)
+        }
+        defer { Glibc.close(descriptor) }
         do throws(StoreError) {
-            try UnkeptKey(file: file, directory: directory).keep()
+            try key.writeKey(to: descriptor, of: file)
+            try POSIX.sync(file)
+            try POSIX.sync(directory)
         } catch {
-            try? POSIX.remove(UnkeptKey.partial(of: file))
+            try? POSIX.remove(file)
             throw .inputOutput(file: file, reason: error.description)
         }
     }
@@ -157,9 +169,7 @@ extension Sealer {
 
     /// Creates a random key, and writes it to a temporary file.
     private static func making(_ file: String) throws(SealerError) -> Sealer {
-        let sealer = unsafe try Sealer(file: file) {
-            unsafe randombytes_buf($0.baseAddress!, $0.count)
-        }
+        let sealer = try random(file)
         let partial = UnkeptKey.partial(of: file)
         do throws(StoreError) {
             try POSIX.remove(partial)
@@ -171,6 +181,10 @@ extension Sealer {
             throw .inputOutput(file: file, reason: error.description)
         }
         return sealer
+    }
+
+    private static func random(_ file: String) throws(SealerError) -> Sealer {
+        unsafe try Sealer(file: file) { unsafe randombytes_buf($0.baseAddress!, $0.count) }
     }
 
     private static func failure(_ call: String, _ file: String) -> SealerError {

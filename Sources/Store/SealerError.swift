@@ -23,7 +23,7 @@ extension SealerError: CustomStringConvertible {
         case .unsafe(let file, let finding, let remedy):
             "\(file): \(finding); \(remedy)"
         case .inputOutput(let file, let reason):
-            "\(file): \(reason); without a key no secure field can be set"
+            "\(file): \(reason)"
         case .absent(let file): "\(file): no such file"
         case .noMemory(let file):
             "\(file): no guarded memory for the key; raise LimitMEMLOCK"
