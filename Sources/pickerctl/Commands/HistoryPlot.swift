@@ -117,7 +117,11 @@ struct HistoryPlot {
                     change.at.description, "\(change.revision)", series.field.id,
                     ValueText.bare(change.value), change.user ?? "",
                 ]
-                try session.console.text(Table.joined(cells.map(Self.cell), by: ",") + "\r\n")
+                let line = Table.joined(cells.map(Self.cell), by: ",")
+                // In a file a value is as it was set.
+                let isShown = session.console.isTerminal
+                try session.console.text(
+                    (isShown ? line.escapedForDisplay(keepingNewlineAndTab: true) : line) + "\r\n")
             }
         }
     }

@@ -29,6 +29,8 @@ final class ButtonHandler {
     private var finishing: (ticket: Ticket, request: ButtonFinish)?
     /// When to send it again (monotonic nanoseconds).
     private var finishDue: UInt64?
+    /// A press that was assigned before the outcome of the last one is committed.
+    private var next: ButtonAssigned?
     private var isLost = false
     /// The signal that ends this process as soon as its press has ended.
     private var ending: Int32?
@@ -94,7 +96,7 @@ final class ButtonHandler {
             job?.endLater(seconds: Self.aloneSeconds)
         case .answered(let tickets, let outcome):
             if let asked, tickets.contains(asked) { try handling(outcome) }
-            if let finishing, tickets.contains(finishing.ticket) { finished(outcome) }
+            if let finishing, tickets.contains(finishing.ticket) { try finished(outcome) }
         case .assigned(let assigned): try start(assigned)
         case .cancelled(let cancelled):
             guard let job, job.assigned.press == cancelled.press else { return }
@@ -151,7 +153,12 @@ final class ButtonHandler {
     // MARK: Presses
 
     private func start(_ assigned: ButtonAssigned) throws(Failure) {
-        guard job == nil else { return }
+        // A press that comes while this process ends waits at the daemon for another handler.
+        guard job == nil, ending == nil else { return }
+        guard finishing == nil else {
+            next = assigned
+            return
+        }
         var fields: [NamedField] = []
         for (id, value) in assigned.values.objectValue?.members ?? [] {
             fields.append(
@@ -206,7 +213,7 @@ final class ButtonHandler {
         finishing = (session.client.submit(.buttonFinish(request)), request)
     }
 
-    private func finished(_ outcome: RequestOutcome) {
+    private func finished(_ outcome: RequestOutcome) throws(Failure) {
         if case .refused(let error) = outcome {
             guard error.kind != .unavailable else {
                 finishDue = MonotonicClock.now().adding(seconds: 1)
@@ -216,6 +223,9 @@ final class ButtonHandler {
         }
         finishing = nil
         finishDue = nil
+        guard let assigned = next else { return }
+        next = nil
+        try start(assigned)
     }
 
     private func takeSignals() {
