@@ -9,11 +9,11 @@ extension Transaction {
         var changed = Array(written.indexes)
         changed += rare?.leased ?? Few()
         let touched = definition.withDependents(Few(changed.sortedDistinct()))
-        let (state, contents) = (form.working, contents)
+        let state = form.working
         let before = ConditionEvaluator(definition) { state.value($0) }
-        let after = ConditionEvaluator(definition) { contents.value($0) }
+        let after = ConditionEvaluator(definition) { self.value($0) }
         return definition.guardsMet(touched: touched, before, after) { index in
-            state.cells[index].content.differs(from: contents[index], index, definition)
+            state.cells[index].content.differs(from: content(index), index, definition)
         }
     }
 }
