@@ -79,8 +79,14 @@ public enum ContextToken {
 
     /// Writes the text of `render`, at most `bytesMax(of:)` bytes.
     static func write(_ context: CausalContext, to text: inout TextPlace) {
-        let start = text.place
         let entries = context.vector.entries
+        if !context.hasLoose, entries.count == 1 {
+            // Nearly always.
+            entries[0].replica.write(to: &text)
+            text.put(UInt8(ascii: ":"))
+            return text.put(decimal: entries[0].counter)
+        }
+        let start = text.place
         let loose = context.loose
         var entry = 0
         var dot = 0

@@ -128,7 +128,7 @@ struct DotFunction<Entry: Dotted>: DotStore {
     }
 
     /// Removes all entries except `entry`.
-    mutating func replaceAll(with entry: Entry) {
+    mutating func replaceAll(with entry: consuming Entry) {
         entries = [entry]
     }
 

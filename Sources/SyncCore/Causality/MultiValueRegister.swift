@@ -57,13 +57,12 @@ public struct MultiValueRegister<Payload: Hashable & Sendable>: DotStore {
     public mutating func write(
         _ payload: Payload, dot: Dot, stamp: HybridTimestamp, seen: Seen, policy: ConflictPolicy
     ) -> SiblingFate<Sibling> {
-        let new = Sibling(dot: dot, stamp: stamp, payload: payload)
         let fate = policy.fate(of: siblings, seen: seen)
         if fate.concurrent.isEmpty {
-            content.replaceAll(with: new)
+            content.replaceAll(with: Sibling(dot: dot, stamp: stamp, payload: payload))
         } else {
             content.removeAll { entry in !fate.concurrent.contains { $0.dot == entry.dot } }
-            content.insert(new)
+            content.insert(Sibling(dot: dot, stamp: stamp, payload: payload))
         }
         return fate
     }

@@ -74,12 +74,13 @@ struct CellContent {
         value = defaultValue
     }
 
-    /// A control after a write, before `resolve`: another store, the rest as in `before`.
-    init(_ store: FieldStore, after before: CellContent) {
-        self.store = store
-        value = .null
-        silentWrites = before.silentWrites
-        leases = before.leases
+    /// The content after a write, before `resolve`.
+    func with(_ store: FieldStore) -> CellContent {
+        var after = CellContent(kind: nil, defaultValue: .null)
+        after.store = store
+        after.silentWrites = silentWrites
+        after.leases = leases
+        return after
     }
 
     /// A control with what was kept of it.

@@ -100,8 +100,7 @@ extension Engine {
         let definition = state.definition
         try requireEdits(of: form, connection.peer)
         let requestContext = try seen(params.context, form, path: "context")
-        var transaction = begin(form, connection)
-        defer { workspace.contents.end() }
+        let transaction = begin(form, connection)
         transaction.lease = try params.lease.map { end throws(WireError) in
             try leaseEnd(end, "lease.until")
         }
@@ -130,7 +129,7 @@ extension Engine {
                     try seen(token, form, path: "changes[\(place)].context")
                 } ?? requestContext
             if params.requireCurrent { try requireCurrent([control], own, transaction, state) }
-            try apply(change.action, to: control, own, &transaction)
+            try apply(change.action, to: control, own, transaction)
         }
         workspace.patternMeter.end()
         if !params.requireFields.isEmpty {
@@ -149,7 +148,7 @@ extension Engine {
         if case .proposed = verdict { return }
         transaction.approval = verdict.approval
         finish(
-            &transaction, .set, named: transaction.named, seen: shown, skipped: nil,
+            transaction, .set, named: transaction.named, seen: shown, skipped: nil,
             undoes: nil, message: params.message, call)
         endProposals(verdict, of: form)
     }
@@ -167,8 +166,7 @@ extension Engine {
             try requireEdits(of: form, connection.peer)
         }
         let known = try seen(token, form, path: "context")
-        var transaction = begin(form, connection)
-        defer { workspace.contents.end() }
+        let transaction = begin(form, connection)
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         if !isOpen {
@@ -178,7 +176,7 @@ extension Engine {
         if !transaction.definition.runButtons.isEmpty {
             transaction.rareOrNew.runTerms = runTerms(nil)
         }
-        try apply(action, to: control, known, &transaction)
+        try apply(action, to: control, known, transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
         try transaction.checkRuns()
@@ -186,13 +184,13 @@ extension Engine {
         var shown = CausalContext()
         if let token { shown = try parse(token, path: "context") }
         finish(
-            &transaction, .set, named: transaction.named, seen: shown, skipped: nil, undoes: nil,
+            transaction, .set, named: transaction.named, seen: shown, skipped: nil, undoes: nil,
             message: nil, call)
     }
 
     /// Adds a change to a transaction.
     func apply(
-        _ action: Change.Action, to control: Int, _ seen: Seen, _ transaction: inout Transaction
+        _ action: Change.Action, to control: Int, _ seen: Seen, _ transaction: Transaction
     ) throws(WireError) {
         let form = transaction.form
         do {
@@ -206,14 +204,12 @@ extension Engine {
         try requirePatternSteps(form.name)
     }
 
-    /// Starts a transaction with the connection's user as author. `workspace.contents.end` follows.
-    /// Inlined, because the result is large and would be copied.
-    @inline(__always)
+    /// Starts a transaction with the connection's user as author.
     func begin(_ form: LiveForm, _ connection: Connection) -> Transaction {
         Transaction(
             form, author: connection.author(of: form, replica: replica),
             stamp: clocks.newStamp(), reading: clocks.read(), connection: connection,
-            valuesMax: configuration.limits.valuesMax, contents: workspace.contents)
+            valuesMax: configuration.limits.valuesMax)
     }
 
     /// Rejects an edit of controls that have changed since their author has seen them.
@@ -234,12 +230,12 @@ extension Engine {
 
     // MARK: - The end of a transaction
 
-    /// Sends the outcome of a transaction to its author and to all subscribers.
+    /// Sends the result of a transaction to its author and to all subscribers.
     ///
     /// - Parameter seen: The request's tokens. The token in the answer contains them and the new
     ///   dots, never everything that the daemon knows (CAUSALITY.md, 3).
     func finish(
-        _ transaction: inout Transaction, _ kind: RevisionRecord.Kind, named: Few<Int>,
+        _ transaction: Transaction, _ kind: RevisionRecord.Kind, named: Few<Int>,
         seen: CausalContext, skipped: [String]?, undoes: Transaction.UndoneRevision?,
         message: String?, _ call: PendingCall
     ) {
@@ -247,12 +243,12 @@ extension Engine {
         let connection = call.connection
         // The edit itself, and the notification of each subscriber.
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
-        let outcome = transaction.finish(
+        transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
-        note(outcome.dots, form, connection)
+        note(transaction.dots, form, connection)
         if case .connection? = transaction.lease {
-            for place in outcome.touched.indices {
-                let target = outcome.touched[place]
+            for place in transaction.touched.indices {
+                let target = transaction.touched[place]
                 guard let stack = form.working.cells[target].content.leases else { continue }
                 hold(stack.top, of: form, connection)
             }
@@ -260,55 +256,54 @@ extension Engine {
         }
         // The named and the changed fields, ascending.
         let answered =
-            named == outcome.touched
-            ? named : Few((Array(named) + outcome.touched).sortedDistinct())
+            named == transaction.touched
+            ? named : Few((Array(named) + transaction.touched).sortedDistinct())
         let state = form.working
-        publishOutcome(outcome, of: form, by: transaction.author, message)
+        publish(transaction, message)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
-                form: form.name, revision: Revision(clamping: outcome.revision), skipped: skipped,
-                into: &writer
+                form: form.name, revision: Revision(clamping: transaction.revision),
+                skipped: skipped, into: &writer
             ) { writer in
-                if seen.isEmpty, outcome.dots.count == 1 {
-                    writer.token(outcome.dots[0])
+                if seen.isEmpty, transaction.dots.count == 1 {
+                    writer.token(transaction.dots[0])
                 } else {
-                    writer.token(state.answerContext(seen, outcome.dots))
+                    writer.token(state.answerContext(seen, transaction.dots))
                 }
             } fields: { writer in
                 for place in answered.indices {
                     let index = answered[place]
                     writer.field(
                         state.definition.controls[index].id,
-                        members: outcome.text(of: index) ?? state.text(index),
-                        press: outcome.press(of: index, state.definition))
+                        members: transaction.text(of: index) ?? state.text(index),
+                        press: transaction.press(of: index))
                 }
             }
         }
-        notePresses(outcome.runs, of: form)
+        notePresses(transaction.runs, of: form)
     }
 
-    /// Adds the outcome of a transaction to the gathering batch, and sets deadlines of its leases.
-    func publishOutcome(
-        _ outcome: Transaction.Outcome, of form: LiveForm, by author: Author, _ message: String?
-    ) {
-        if let shared = outcome.shared { gather(shared, outcome.record, of: form, message) }
-        guard let record = outcome.record else {
-            if outcome.silent.isEmpty { return }
-            onSilentWrite?(author, outcome.revision, Array(outcome.dots))
-            return gather(outcome.silent, of: form)
+    /// Adds the result of a transaction to the gathering batch, and sets deadlines of its leases.
+    func publish(_ transaction: Transaction, _ message: String?) {
+        let form = transaction.form
+        if let shared = transaction.shared { gather(shared, transaction.record, of: form, message) }
+        guard let record = transaction.record else {
+            if transaction.silent.isEmpty { return }
+            onSilentWrite?(transaction.author, transaction.revision, Array(transaction.dots))
+            return gather(transaction.silent, of: form)
         }
-        for place in outcome.touched.indices { armLeases(outcome.touched[place], of: form) }
-        var frame = frame(of: outcome, form, message, tellsWas: true)
+        for place in transaction.touched.indices { armLeases(transaction.touched[place], of: form) }
+        var frame = frame(of: transaction, message, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
             // The new values fit in a frame, as every snapshot does, but not always with the
             // earlier values. No client accepts a larger frame, so every subscriber would be
             // disconnected.
-            frame = self.frame(of: outcome, form, message, tellsWas: false)
+            frame = self.frame(of: transaction, message, tellsWas: false)
         }
+        let (touched, silent) = (transaction.touched, transaction.silent)
         publish(
-            record, frame, touched: outcome.touched,
-            cells: outcome.silent.isEmpty
-                ? outcome.touched : Few(Array(outcome.touched) + outcome.silent), of: form)
+            record, frame, touched: touched,
+            cells: silent.isEmpty ? touched : Few(Array(touched) + silent), of: form)
     }
 
     /// Adds the newest revision of a form to the gathering batch.
@@ -340,48 +335,41 @@ extension Engine {
 
     /// The notification of a transaction.
     private func frame(
-        of outcome: Transaction.Outcome, _ form: LiveForm, _ message: String?, tellsWas: Bool
+        of transaction: Transaction, _ message: String?, tellsWas: Bool
     ) -> [UInt8] {
-        let state = form.working
+        let (form, state) = (transaction.form, transaction.form.working)
         var ranges = Few<Range<Int>>()
         let frame = Answer.frame("state.changed") { writer in
             StateChanged.encode(
-                form: form.name, revision: Revision(clamping: outcome.revision),
+                form: form.name, revision: Revision(clamping: transaction.revision),
                 message: message, into: &writer
-            ) { writer in
-                // Nearly always there are no loose dots, and the context need not be copied.
-                if !state.context.hasLoose {
-                    writer.token(state.context)
-                } else {
-                    writer.token(state.shownContext)
-                }
-            } changes: { writer in
-                for place in outcome.touched.indices {
-                    let index = outcome.touched.element(place)
+            ) { $0.token(state.shownContext) } changes: { writer in
+                for place in transaction.touched.indices {
+                    let index = transaction.touched.element(place)
                     let hasWas = tellsWas && state.definition.types[index] != .secure
                     FieldChange.encode(
                         state.definition.controls[index].id,
-                        was: hasWas ? outcome.before.element(place).shown?.value : nil,
+                        was: hasWas ? transaction.before.element(place).shown?.value : nil,
                         into: &writer
                     ) { writer in
                         let start = writer.nextValue
                         state.write(
-                            index, notifying: outcome.concurrent.contains(sorted: index),
+                            index, notifying: transaction.concurrent.contains(sorted: index),
                             into: &writer)
                         ranges.append(start..<writer.count)
                     }
                 }
             }
         }
-        outcome.texts = ranges.mapped {
+        transaction.texts = ranges.mapped {
             FieldText(bytes: frame, start: $0.lowerBound, end: $0.upperBound)
         }
         // A message may be redacted later, and no cell is to keep it.
         guard frame.count <= FieldText.bytesMax, message == nil else { return frame }
-        for place in outcome.touched.indices {
-            let index = outcome.touched.element(place)
-            if outcome.concurrent.contains(sorted: index) { continue }
-            state.cells[index].text = outcome.texts.element(place)
+        let touched = transaction.touched
+        for place in touched.indices
+        where !transaction.concurrent.contains(sorted: touched.element(place)) {
+            state.cells[touched.element(place)].text = transaction.texts.element(place)
         }
         return frame
     }

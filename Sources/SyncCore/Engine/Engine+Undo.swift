@@ -34,8 +34,7 @@ extension Engine {
                     + (params.scope == .mine ? " of yours in form \(form.name)" : ""),
                 form: form.name, field: params.field)
         }
-        var transaction = begin(form, connection)
-        defer { workspace.contents.end() }
+        let transaction = begin(form, connection)
         transaction.allowsSilentWrites = false
         var skipped: [String] = []
         var named = Few<Int>()
@@ -73,7 +72,7 @@ extension Engine {
         try requireApproval(transaction, "propose the values instead")
         form.undo.consume(target.revision, fields: target.steps.map(\.field))
         finish(
-            &transaction, direction == .undo ? .undo : .redo, named: named,
+            transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped,
             undoes: Transaction.UndoneRevision(
                 revision: target.revision, isPart: target.isPart, redoEnd: target.redoEnd),

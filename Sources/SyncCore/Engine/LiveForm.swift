@@ -328,8 +328,7 @@ final class FormState {
 
     /// Writes the members of a field's state into an open object: see `field`.
     func write(_ index: Int, notifying: Bool, into writer: inout JSONWriter) {
-        let cell = cells[index]
-        let shown = shown(index)
+        let (cell, shown) = (cells[index], shown(index))
         guard let by = cell.by, !by.text.isEmpty, !shown.hasFlags, hasUsualMembers(index) else {
             return field(index, notifying: notifying).encodeMembers(into: &writer)
         }

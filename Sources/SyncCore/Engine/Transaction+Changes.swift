@@ -4,7 +4,7 @@ extension Transaction {
     /// Adds a change of a control by an author who had seen `seen`.
     ///
     /// - Parameter seal: Encrypts a secret for a dot; `nil` if there is no key.
-    mutating func apply(
+    func apply(
         _ action: Change.Action, to control: Int, seen: Seen,
         seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
@@ -12,26 +12,21 @@ extension Transaction {
         let own: StoredEdit?
         var edits: [FieldEdit] = []
         do {
-            // A closure that used `value` of the transaction would copy it for each value.
-            let contents = contents
-            own = try definition.ownEdit(for: action, control: control) { contents.value($0) }
+            own = try definition.ownEdit(for: action, control: control) { value($0) }
             if case nil = own {
-                edits = try definition.edits(for: action, control: control) { contents.value($0) }
+                edits = try definition.edits(for: action, control: control) { value($0) }
             }
         } catch {
             throw WireError(invalid: error, form: form.name)
         }
         named.append(control)
         if let own {
-            let known = extended(seen, of: control)
-            try write(own, to: control, known, seal)
+            try write(own, to: control, extended(seen, of: control), seal)
             return noteAccepted(own, control)
         }
         for edit in edits {
-            // Not as arguments: the transaction would be copied for them.
-            let reaching = reaching(edit)
-            let known = extended(seen, of: edit.target)
-            try write(reaching.edit, to: edit.target, known, seal)
+            try write(
+                reaching(edit).edit, to: edit.target, extended(seen, of: edit.target), seal)
         }
     }
 
@@ -40,13 +35,13 @@ extension Transaction {
         guard case .set(let value) = edit, definition.types[control] == .text,
             !definition.controls[control].isRequired
         else { return }
-        let cell = contents.cell(control)
+        let cell = self.cell(control)
         if cell.shown == nil, cell.value == value { cell.shown = ShownValue(value) }
     }
 
     /// Counts the values that a write of a control visits, because the number of changes alone does
     /// not limit the work of a transaction.
-    mutating func spend(on target: Int) throws(WireError) {
+    func spend(on target: Int) throws(WireError) {
         switch definition.types[target] {
         case .picker where definition.controls[target].isMultiple:
             var tags = 1
@@ -109,6 +104,6 @@ extension Transaction {
 
     private func extended(_ seen: Seen, of target: Int) -> Seen {
         if case .present = seen { return seen }
-        return extended(seen, for: contents.cell(target))
+        return extended(seen, for: cell(target))
     }
 }

@@ -1,4 +1,4 @@
-// The end of a transaction: checks on the resulting state, and the outcome.
+// The end of a transaction: checks on the resulting state, and the result.
 
 extension Transaction {
     // MARK: - Checks
@@ -18,13 +18,14 @@ extension Transaction {
         return error
     }
 
-    /// Checks the conditions of controls on the state after all changes.
-    func checkEnabled() throws(WireError) {
+    /// Checks the conditions of controls, the named ones by default, on the state after all
+    /// changes.
+    func checkEnabled(_ controls: Few<Int>? = nil) throws(WireError) {
+        let named = controls ?? named
         // Most controls have no condition.
         guard named.contains(where: { definition.mayBeDisabled($0) }) else { return }
         var checked = DistinctIndexes()
-        let contents = contents
-        let judge = ConditionEvaluator(definition) { contents.value($0) }
+        let judge = ConditionEvaluator(definition) { self.value($0) }
         for control in named where checked.insert(control) && !judge.isEnabled(control) {
             let id = definition.controls[control].id
             throw WireError(
@@ -40,39 +41,40 @@ extension Transaction {
     var isIdle: Bool { written.isEmpty && (rare?.leased.isEmpty ?? true) }
 
     /// Applies all changes to the form's working state as one revision.
-    mutating func finish(
+    func finish(
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
-    ) -> Outcome {
+    ) {
         let state = form.working
         var written = written.indexes.sortedDistinct()
         if let leased = rare?.leased, !leased.isEmpty {
             written = Few((Array(written) + leased).sortedDistinct())
         }
-        let silent = onlySilent(but: written)
-        let shared = form.link == nil ? nil : sharedChange(written, silent)
+        revision = state.revision
+        silent = onlySilent(but: written)
+        shared = form.link == nil ? nil : sharedChange(written, silent)
         for index in silent {
             state.cells[index] = state.cells[index].withSilentWrites(content(index))
         }
         guard !isIdle else {
             state.context = context
-            return Outcome(revision: state.revision, silent: silent, dots: dots, shared: shared)
+            return
         }
         let order = definition.withDependents(written)
         // The earlier values of all fields are computed before any cell changes.
-        let before = order.mapped { index in
+        before = order.mapped { index in
             _ = state.shown(index)
             return state.cells[index]
         }
-        let concurrent =
-            concurrent.isEmpty ? Few() : definition.withDependents(concurrent.sortedDistinct())
-        let record = RevisionRecord(
+        if !concurrent.isEmpty {
+            concurrent = definition.withDependents(concurrent.sortedDistinct())
+        }
+        record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
-            usualContent(order, kind)
-                ?? content(order, written, concurrent, undoes: undoes, skipped: skipped))
-        let revision = state.revision + 1
+            usualContent(order, kind) ?? content(order, written, undoes, skipped: skipped))
+        revision += 1
         for place in order.indices {
             let index = order[place]
-            let cell = contents.cell(index)
+            let cell = self.cell(index)
             // What only derives from written controls has no cell of this revision yet.
             state.cells[index] =
                 cell.revision == revision
@@ -81,12 +83,10 @@ extension Transaction {
                     cell.content, revision: revision, at: stamp.milliseconds, by: author,
                     runs: state.cells[index].runs)
         }
-        let runs = addRuns()
+        runs = addRuns()
+        touched = order
         state.revision = revision
         state.context = shared.map { context.union($0.context) } ?? context
-        return Outcome(
-            revision: revision, touched: order, silent: silent, dots: dots, before: before,
-            concurrent: concurrent, record: record, runs: runs, shared: shared)
     }
 
     /// What the record of nearly every transaction has; `nil` if it needs more.
@@ -106,8 +106,7 @@ extension Transaction {
 
     /// What the record of this transaction has.
     private func content(
-        _ order: Few<Int>, _ written: Few<Int>, _ concurrent: Few<Int>, undoes: UndoneRevision?,
-        skipped: [String]
+        _ order: Few<Int>, _ written: Few<Int>, _ undoes: UndoneRevision?, skipped: [String]
     ) -> RevisionRecord.Content {
         func ids(_ indexes: some Collection<Int>) -> [String] {
             indexes.map { definition.controls[$0].id }
@@ -117,15 +116,29 @@ extension Transaction {
                 derived: ids(order.filter { !written.contains(sorted: $0) }),
                 concurrent: ids(concurrent), undo: undoSteps(), undoes: undoes?.revision,
                 isPartialUndo: undoes?.isPart ?? false, skipped: skipped,
-                redoEnd: undoes?.redoEnd,
-                touched: order.mapped { definition.controls[$0].id }, met: rare?.meetings ?? [],
-                approval: approval))
+                redoEnd: undoes?.redoEnd, touched: order.mapped { definition.controls[$0].id },
+                met: rare?.meetings ?? [], approval: approval))
     }
 
     /// The controls with a silent write that were not changed otherwise; ascending.
     private func onlySilent(but written: Few<Int>) -> Few<Int> {
         guard let silent = rare?.silent, !silent.isEmpty else { return Few() }
         return Few(silent.sortedDistinct().filter { !written.contains(sorted: $0) })
+    }
+
+    // MARK: - The result
+
+    /// The last press of a button with `runs`, or of the one that it binds.
+    func press(of index: Int) -> Dot? {
+        if runs.isEmpty { return nil }
+        guard let root = definition.targets[index].first else { return nil }
+        let id = definition.controls[root].id
+        return runs.last { $0.field == id && !$0.run.state.isFinal }?.run.press
+    }
+
+    /// The members of a field in the notification; `nil` if it was not touched.
+    func text(of index: Int) -> FieldText? {
+        touched.index(ofSorted: index).map { texts.element($0) }
     }
 }
 

@@ -7,7 +7,7 @@ extension Transaction {
     /// Not under the policy `first`, which rejects every writer who has not seen the present dot:
     /// nobody is notified of a silent write. Removing a tag that is not there, and resetting a
     /// field that nobody has set, are not writes.
-    mutating func writeSilently(_ edit: StoredEdit, _ target: Int) {
+    func writeSilently(_ edit: StoredEdit, _ target: Int) {
         let before = content(target)
         let policy = definition.controls[target].conflictPolicy
         guard policy != .first, isSetOfTags(before) || !isWritten(target),

@@ -29,7 +29,7 @@ extension Transaction {
         let before = cellBefore(target)
         guard
             let action = undoAction(
-                target, written.value(at: place), before: before, after: contents.cell(target))
+                target, written.value(at: place), before: before, after: cell(target))
         else { return nil }
         // Undoing the end of a lease does not restore the lease.
         let leases = rare?.endsLeases == true ? nil : before.content.leases
@@ -100,7 +100,7 @@ extension Transaction {
     ///
     /// Later changes by others stay: a step whose value was overwritten does nothing, and others'
     /// increments and tags remain.
-    mutating func undo(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
+    func undo(_ step: UndoStep, control: Int) throws(WireError) -> Bool {
         let policy = definition.controls[control].conflictPolicy
         let cell = content(control)
         var edits: [StoredEdit] = []
@@ -161,7 +161,7 @@ extension Transaction {
         value.map { definition.accepts($0, control: definition.controls[control]) } ?? true
     }
 
-    private mutating func undo(
+    private func undo(
         _ components: ComponentMap, _ rows: [UndoStep.Component], control: Int
     ) -> Bool {
         let policy = definition.controls[control].conflictPolicy

@@ -2,12 +2,12 @@
 
 extension Transaction {
     /// Executes a write of a control's store by an author who had seen `seen`.
-    mutating func write(
+    func write(
         _ edit: StoredEdit, to target: Int, _ seen: Seen,
         _ seal: (String, Int, Dot) -> [UInt8]?
     ) throws(WireError) {
         let edit = definition.controls[target].leaseMax == nil ? edit : leased(edit, target)
-        let before = contents.cell(target)
+        let before = cell(target)
         let end = leaseEnd(of: edit, target, before)
         let hasLease = end != nil || before.content.leases != nil
         // A write of the same value makes a leased value permanent.
@@ -49,7 +49,7 @@ extension Transaction {
             register.write(bytes.value, dot: dot, stamp: stamp)
             now = .sealed(register)
         }
-        var cell = CellContent(now, after: before.content)
+        var cell = before.content.with(now)
         if case .addTags(_, let again) = edit, !again.isEmpty, isSetOfTags(before.content) {
             renew(again, in: &cell, target, dot)
         }
@@ -93,7 +93,7 @@ extension Transaction {
         }
     }
 
-    private mutating func write(
+    private func write(
         _ register: MultiValueRegister<Written>, _ edit: StoredEdit, _ target: Int, _ dot: Dot,
         _ seen: Seen
     ) -> FieldStore {
@@ -107,7 +107,7 @@ extension Transaction {
         return .register(register)
     }
 
-    private mutating func write(
+    private func write(
         _ components: ComponentMap, _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seen: Seen
     ) -> FieldStore {
         var components = components
@@ -147,7 +147,7 @@ extension Transaction {
         return .tags(tags)
     }
 
-    private mutating func write(
+    private func write(
         _ counter: EpochCounter, _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seen: Seen
     ) throws(WireError) -> FieldStore {
         var counter = counter

@@ -1,8 +1,8 @@
 /// One transaction on a form: all its changes are valid and applied as one revision, or none is.
 ///
 /// Each change is computed on the result of those before it. Only `finish` changes the form, so a
-/// rejected transaction leaves no trace.
-struct Transaction {
+/// rejected transaction leaves no trace. A class, because each closure would copy all its parts.
+final class Transaction {
     let form: LiveForm
     let definition: FormDefinition
     /// The author of the writes. When leases end, each field has an author of its own.
@@ -11,13 +11,14 @@ struct Transaction {
     let reading: Deadlines.Reading
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
-    /// What the written controls hold now, those with silent writes included.
-    let contents: WrittenContents
+    /// The cells of the written controls, those with silent writes included.
+    private var cells = IndexTable<Cell>()
     /// Controls that were named, whose conditions are judged at the end.
     var named = Few<Int>()
     /// The controls that were written, in the order of their first writes.
     private(set) var written = IndexTable<LastWrite>()
-    /// Controls with an edit that was concurrent with another; one may occur several times.
+    /// Controls with an edit that was concurrent with another; one may occur several times. After
+    /// `finish` also those that derive from them, ascending and each once.
     var concurrent = Few<Int>()
     private(set) var dots = Few<Dot>()
     /// The author's connection. The author has seen what it wrote before.
@@ -31,6 +32,25 @@ struct Transaction {
     /// What few transactions have; `nil` for the others.
     private(set) var rare: Rare?
 
+    // MARK: The result, set by `finish`
+
+    /// The new revision, or the present one if nothing changed.
+    var revision: UInt64 = 0
+    /// The fields whose stored value changed, and those that derive from them, ascending.
+    var touched = Few<Int>()
+    /// The fields with a silent write: only their stores changed, not what is read.
+    var silent = Few<Int>()
+    /// The cells of the touched fields before, with their shown values.
+    var before = Few<Cell>()
+    /// `nil` if nothing changed that is read.
+    var record: RevisionRecord?
+    /// New runs of buttons, and those that they replaced.
+    var runs: [RunRow] = []
+    /// The members of each touched field, as the notification tells them.
+    var texts = Few<FieldText>()
+    /// What other hosts are told of a shared form.
+    var shared: SharedChange?
+
     /// What a transaction keeps about its writes to a control, apart from the resulting content.
     struct LastWrite {
         /// The last write that changed the control.
@@ -39,8 +59,8 @@ struct Transaction {
         var sum: DecimalNumber?
     }
 
-    /// The parts that few transactions have. A class, because each copy and each end of another
-    /// transaction would visit all of them.
+    /// The parts that few transactions have. A class, because the end of each other transaction
+    /// would visit all of them.
     final class Rare {
         /// The end of the values that are set; `nil` if they do not end by themselves.
         var lease: Lease.End?
@@ -67,8 +87,7 @@ struct Transaction {
 
     init(
         _ form: LiveForm, author: Author, stamp: HybridTimestamp, reading: Deadlines.Reading,
-        connection: Connection? = nil, valuesMax: Int = .max,
-        contents: WrittenContents = WrittenContents()
+        connection: Connection? = nil, valuesMax: Int = .max
     ) {
         self.form = form
         definition = form.working.definition
@@ -79,18 +98,21 @@ struct Transaction {
         self.valuesMax = valuesMax
         valuesLeft = valuesMax
         context = form.working.context
-        self.contents = contents
-        contents.begin(over: form)
+    }
+
+    /// The cell of a control, with the changes so far.
+    func cell(_ index: Int) -> Cell {
+        cells.place(of: index).map { cells.value(at: $0) } ?? form.working.cells[index]
     }
 
     /// The value of a control's store, with the changes so far.
-    func value(_ index: Int) -> JSON { contents.value(index) }
+    func value(_ index: Int) -> JSON { cell(index).value }
 
     /// The content of a control, with the changes so far.
-    func content(_ index: Int) -> CellContent { contents[index] }
+    func content(_ index: Int) -> CellContent { cell(index).content }
 
     /// Whether a control was written in this transaction.
-    func isWritten(_ target: Int) -> Bool { contents.has(target) }
+    func isWritten(_ target: Int) -> Bool { cells.place(of: target) != nil }
 
     /// Whether the write is part of this transaction.
     func isOwn(_ dot: Dot) -> Bool {
@@ -112,12 +134,10 @@ struct Transaction {
 extension Transaction {
     /// The rare parts, made when the first of them is needed.
     var rareOrNew: Rare {
-        mutating get {
-            if let rare { return rare }
-            let made = Rare()
-            rare = made
-            return made
-        }
+        if let rare { return rare }
+        let made = Rare()
+        rare = made
+        return made
     }
 
     /// The end of the values that are set; `nil` if they do not end by themselves.
@@ -137,8 +157,8 @@ extension Transaction {
 
 extension Transaction {
     /// Records the content of a control after the write `dot`.
-    mutating func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
-        keep(cell(content, target), target, dot)
+    func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
+        keep(newCell(content, target), target, dot)
         if let place = written.place(of: target) {
             var last = written.value(at: place)
             last.dot = dot
@@ -149,7 +169,7 @@ extension Transaction {
     }
 
     /// Adds an increment to the sum of a control that was written.
-    mutating func noteSum(_ difference: DecimalNumber, _ target: Int) {
+    func noteSum(_ difference: DecimalNumber, _ target: Int) {
         guard let place = written.place(of: target) else { return }
         var last = written.value(at: place)
         last.sum = last.sum.flatMap { $0.adding(difference) } ?? difference
@@ -157,43 +177,43 @@ extension Transaction {
     }
 
     /// Records the content of a control of which only the leases changed.
-    mutating func noteLeases(_ content: consuming CellContent, _ target: Int) {
+    func noteLeases(_ content: consuming CellContent, _ target: Int) {
         replaceContent(content, target)
         rareOrNew.leased.append(target)
     }
 
     /// Replaces the content of a control that was written.
-    mutating func replaceContent(_ content: consuming CellContent, _ target: Int) {
-        contents.set(cell(content, target), of: target)
+    func replaceContent(_ content: consuming CellContent, _ target: Int) {
+        cells.set(newCell(content, target), at: target)
     }
 
     /// Leases of a control were ended.
-    mutating func noteEndOfLeases() { rareOrNew.endsLeases = true }
+    func noteEndOfLeases() { rareOrNew.endsLeases = true }
 
     /// Records that an undo has executed a step of a control.
-    mutating func noteUndone(_ step: UndoStep, _ target: Int) {
+    func noteUndone(_ step: UndoStep, _ target: Int) {
         rareOrNew.undone.set(step, at: target)
     }
 
     /// Records the content of a control after the silent write `dot`.
-    mutating func noteSilent(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
-        let cell = cell(content, target)
+    func noteSilent(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
+        let cell = newCell(content, target)
         keep(cell, target, dot)
         rareOrNew.silent.append(target)
         if written.place(of: target) == nil { rareOrNew.silentCells.set(cell, at: target) }
     }
 
     /// A cell of the next revision, by the present author.
-    private func cell(_ content: consuming CellContent, _ target: Int) -> Cell {
+    private func newCell(_ content: consuming CellContent, _ target: Int) -> Cell {
         let state = form.working
         return Cell(
             content, revision: state.revision + 1, at: stamp.milliseconds, by: author,
             runs: state.cells[target].runs)
     }
 
-    private mutating func keep(_ cell: Cell, _ target: Int, _ dot: Dot) {
+    private func keep(_ cell: Cell, _ target: Int, _ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
-        contents.set(cell, of: target)
+        cells.set(cell, at: target)
     }
 }

@@ -5,8 +5,6 @@ struct Workspace: ~Copyable {
     /// Counts the steps of patterns, which are compiled with it.
     let patternMeter: PatternMeter
     let compile: PatternCompiler
-    /// The writes of the request's transaction; empty between requests.
-    let contents = WrittenContents()
     /// The method of the request; `nil` for a frame that is not decoded yet.
     var method: Method?
     /// The longest request since the shell last asked.

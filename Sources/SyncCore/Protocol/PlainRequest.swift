@@ -76,17 +76,18 @@ private struct PlainReader {
             }
         } while eat(",")
         guard eat("}"), at == end, hasVersion, let id, let method else { return nil }
-        return content(of: method, params).map { (id, $0) }
+        return content(of: method, consume params).map { (id, $0) }
     }
 
-    private func content(of method: Text, _ params: Params) -> PlainRequest.Content? {
+    private func content(of method: Text, _ params: consuming Params) -> PlainRequest.Content? {
         guard !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
         guard let form = params.form, let field = params.field else { return nil }
-        if let action = params.action {
+        let context = params.context
+        if let action = params.action.take() {
             guard isSame(method, "state.set") else { return nil }
-            return .set(form: form, field: field, action, context: params.context)
+            return .set(form: form, field: field, action, context: context)
         }
-        guard isSame(method, "state.get"), params.context == nil else { return nil }
+        guard isSame(method, "state.get"), context == nil else { return nil }
         return .get(form: form, field: field)
     }
 

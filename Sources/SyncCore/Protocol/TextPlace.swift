@@ -28,7 +28,7 @@ struct TextPlace {
         var index = digits
         while index > 1 {
             index &-= 2
-            putPair(rest % 100, at: place + index)
+            Self.put(pair: rest % 100, at: place + index)
             rest /= 100
         }
         if index > 0 { place.initialize(to: UInt8(truncatingIfNeeded: rest) &+ 0x30) }
@@ -37,7 +37,13 @@ struct TextPlace {
 
     /// Writes the two digits of a number below 100.
     @inline(__always)
-    private func putPair(_ number: UInt64, at place: UnsafeMutablePointer<UInt8>) {
+    mutating func put(pair number: UInt64) {
+        Self.put(pair: number, at: place)
+        place += 2
+    }
+
+    @inline(__always)
+    private static func put(pair number: UInt64, at place: UnsafeMutablePointer<UInt8>) {
         let tens = (number &* 103) &>> 10
         let digits = 0x3030 &+ tens &+ (number &- tens &* 10) &<< 8
         UnsafeMutableRawPointer(place).storeBytes(
@@ -50,22 +56,28 @@ struct TextPlace {
         var digits = (bits + 3) / 4
         // The first digit is in the four highest bits.
         var rest = number &<< UInt64(UInt64.bitWidth - 4 * digits)
-        while digits > 0 {
-            var text = Self.digits(UInt32(truncatingIfNeeded: rest &>> 32))
-            if digits >= 8 {
-                UnsafeMutableRawPointer(place).storeBytes(
-                    of: text.littleEndian, as: UInt64.self)
-                place += 8
-                digits &-= 8
-                rest &<<= 32
-                continue
-            }
-            while digits > 0 {
-                put(UInt8(truncatingIfNeeded: text))
-                text &>>= 8
-                digits &-= 1
-            }
+        while digits >= 8 {
+            UnsafeMutableRawPointer(place).storeBytes(
+                of: Self.digits(UInt32(truncatingIfNeeded: rest &>> 32)).littleEndian,
+                as: UInt64.self)
+            place += 8
+            digits &-= 8
+            rest &<<= 32
         }
+        var text = Self.digits(UInt32(truncatingIfNeeded: rest &>> 32))
+        if digits & 4 != 0 {
+            UnsafeMutableRawPointer(place).storeBytes(
+                of: UInt32(truncatingIfNeeded: text).littleEndian, as: UInt32.self)
+            place += 4
+            text &>>= 32
+        }
+        if digits & 2 != 0 {
+            UnsafeMutableRawPointer(place).storeBytes(
+                of: UInt16(truncatingIfNeeded: text).littleEndian, as: UInt16.self)
+            place += 2
+            text &>>= 16
+        }
+        if digits & 1 != 0 { put(UInt8(truncatingIfNeeded: text)) }
     }
 
     /// The eight hexadecimal digits of a number as ASCII, the first one in the lowest byte.

@@ -43,25 +43,23 @@ extension Timestamp: CustomStringConvertible {
         let moment = Swift.min(
             Swift.max(milliseconds, Self.min.milliseconds), Self.max.milliseconds)
         let day = moment.flooredDivision(by: Self.millisecondsADay)
-        let time = Int(moment - day * Self.millisecondsADay)
+        let time = UInt64(moment - day * Self.millisecondsADay)
         let date = Self.date(day: day)
-        func put(_ value: Int, at index: Int, digits: Int, _ end: UInt8) {
-            var rest = UInt32(truncatingIfNeeded: value)
-            var digit = index + digits
-            while digit > index {
-                digit &-= 1
-                (place + digit).initialize(to: UInt8(truncatingIfNeeded: rest % 10) &+ 0x30)
-                rest /= 10
-            }
-            (place + index + digits).initialize(to: end)
+        let year = UInt64(date.year)
+        var text = TextPlace(place)
+        func put(_ pair: UInt64, _ end: UInt8) {
+            text.put(pair: pair)
+            text.put(end)
         }
-        put(Int(date.year), at: 0, digits: 4, UInt8(ascii: "-"))
-        put(Int(date.month), at: 5, digits: 2, UInt8(ascii: "-"))
-        put(Int(date.day), at: 8, digits: 2, UInt8(ascii: "T"))
-        put(time / 3_600_000, at: 11, digits: 2, UInt8(ascii: ":"))
-        put(time / 60_000 % 60, at: 14, digits: 2, UInt8(ascii: ":"))
-        put(time / 1000 % 60, at: 17, digits: 2, UInt8(ascii: "."))
-        put(time % 1000, at: 20, digits: 3, UInt8(ascii: "Z"))
+        text.put(pair: year / 100)
+        put(year % 100, UInt8(ascii: "-"))
+        put(UInt64(date.month), UInt8(ascii: "-"))
+        put(UInt64(date.day), UInt8(ascii: "T"))
+        put(time / 3_600_000, UInt8(ascii: ":"))
+        put(time / 60_000 % 60, UInt8(ascii: ":"))
+        put(time / 1000 % 60, UInt8(ascii: "."))
+        text.put(UInt8(truncatingIfNeeded: time / 100 % 10) &+ 0x30)
+        put(time % 100, UInt8(ascii: "Z"))
     }
 
     /// Parses RFC 3339 in UTC: `T` and `Z` in either case, and a fraction of any length, which is

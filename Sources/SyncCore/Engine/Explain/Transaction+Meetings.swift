@@ -14,7 +14,7 @@ extension Transaction {
     private static var tokenBytesMax: Int { 512 }
 
     /// Records that a write of a control was concurrent with others, if it was.
-    mutating func note<S: Concurrent>(_ fate: SiblingFate<S>, _ target: Int, _ seen: Seen) {
+    func note<S: Concurrent>(_ fate: SiblingFate<S>, _ target: Int, _ seen: Seen) {
         guard !fate.concurrent.isEmpty else { return }
         concurrent.append(target)
         guard (rare?.meetings.count ?? 0) < Self.meetingsMax else { return }

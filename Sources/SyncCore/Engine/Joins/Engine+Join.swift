@@ -130,23 +130,28 @@ extension Engine {
         if let shared = state.shared, !joined.hiddenKeys.isEmpty {
             state.shared = shared.with(hidden: joined.hidden)
         }
-        let outcome = join(joined, into: form, by: author, item)
-        if outcome.record != nil { publishOutcome(outcome, of: form, by: author, item.message) }
+        let result = join(joined, into: form, by: author, item)
+        if result.record != nil { publish(result, item.message) }
         gather(joined.hiddenKeys, of: form)
         link.gathering.withChanges(form) { changes in
-            for index in outcome.silent { changes.cells.insert(index) }
+            for index in result.silent { changes.cells.insert(index) }
         }
-        if configuration.durability != .commit { form.commitAtOnce(.cells(outcome.silent)) }
+        if configuration.durability != .commit { form.commitAtOnce(.cells(result.silent)) }
         return .joined
     }
 
     /// Changes the cells of a form to what was joined, as one revision if anything is read of it.
     private func join(
         _ joined: JoinedStores, into form: LiveForm, by author: Author, _ item: SharedItem
-    ) -> Transaction.Outcome {
+    ) -> Transaction {
         let state = form.working
         let definition = state.definition
-        let revision = state.revision + 1
+        let record = item.record
+        let time = record?.at ?? now.wallMilliseconds
+        let result = Transaction(
+            form, author: author, stamp: HybridTimestamp(milliseconds: time),
+            reading: clocks.read())
+        result.revision = state.revision
         var contents: [Int: CellContent] = [:]
         var (written, silent, concurrent) = ([Int](), [Int](), [Int]())
         for (index, store) in joined.cells.sorted(by: { $0.key < $1.key }) {
@@ -173,11 +178,11 @@ extension Engine {
                 state.cells[index] = state.cells[index].withSilentWrites(content)
             }
         }
-        guard !written.isEmpty else {
-            return Transaction.Outcome(revision: state.revision, silent: Few(silent))
-        }
+        result.silent = Few(silent)
+        if written.isEmpty { return result }
+        result.revision += 1
         let order = definition.withDependents(Few(written))
-        let cellsBefore = order.mapped { index in
+        result.before = order.mapped { index in
             _ = state.shown(index)
             return state.cells[index]
         }
@@ -188,31 +193,26 @@ extension Engine {
                 of: state.storeKey(index), contents[index] ?? old.content,
                 definition.controls[index].conflictPolicy)
             state.cells[index] = Cell(
-                contents[index] ?? old.content, revision: revision,
+                contents[index] ?? old.content, revision: result.revision,
                 at: last?.at ?? now.wallMilliseconds, by: last?.by ?? author, runs: old.runs)
         }
-        state.revision = revision
-        let told = definition.withDependents(Few(concurrent))
-        let record = item.record
+        state.revision = result.revision
+        result.touched = order
+        result.concurrent = definition.withDependents(Few(concurrent))
         let details = record?.details
         func ids(_ indexes: some Sequence<Int>) -> [String] {
             indexes.map { definition.controls[$0].id }
         }
-        return Transaction.Outcome(
-            revision: revision, touched: order, silent: Few(silent), before: cellsBefore,
-            concurrent: told,
-            record: RevisionRecord(
-                kind: record?.kind ?? .sync, at: record?.at ?? now.wallMilliseconds, by: author,
-                session: record?.session,
-                .details(
-                    RevisionRecord.Details(
-                        derived: ids(order.filter { !written.contains($0) }),
-                        concurrent: ids(told),
-                        undo: Few(
-                            (details?.undo ?? []).filter {
-                                definition.index(of: $0.field) != nil
-                            }),
-                        touched: Few(ids(order)), approval: details?.approval))))
+        result.record = RevisionRecord(
+            kind: record?.kind ?? .sync, at: time, by: author, session: record?.session,
+            .details(
+                RevisionRecord.Details(
+                    derived: ids(order.filter { !written.contains($0) }),
+                    concurrent: ids(result.concurrent),
+                    undo: Few(
+                        (details?.undo ?? []).filter { definition.index(of: $0.field) != nil }),
+                    touched: Few(ids(order)), approval: details?.approval)))
+        return result
     }
 
     /// A form of another host that is not here.

@@ -48,7 +48,7 @@ final class SharedChange {
 
 extension Transaction {
     /// What a transaction on a shared form tells the other hosts; `nil` if it changes no store.
-    mutating func sharedChange(_ written: Few<Int>, _ silent: Few<Int>) -> SharedChange? {
+    func sharedChange(_ written: Few<Int>, _ silent: Few<Int>) -> SharedChange? {
         let state = form.working
         func pair(_ index: Int, isSilent: Bool) -> SharedChange.Pair? {
             guard let key = state.storeKey(index), let before = state.cells[index].store,

@@ -54,19 +54,18 @@ extension Engine {
                     user: over.by.user, uid: over.by.uid, client: "pickersyncd", connection: 0,
                     replica: replica, host: over.by.host
                 ).withText()
-                var ending =
+                let ending =
                     transaction
                     ?? Transaction(form, author: owner, stamp: clocks.newStamp(), reading: now)
-                transaction = nil
                 _ = ending.endLeases(of: index, by: owner, isOver)
                 transaction = ending
             } else if !isEvery {
                 armLeases(index, of: form)
             }
         }
-        guard var transaction else { return }
-        let outcome = transaction.finish(.ended, session: nil, undoes: nil, skipped: [])
-        publishOutcome(outcome, of: form, by: transaction.author, nil)
+        guard let transaction else { return }
+        transaction.finish(.ended, session: nil, undoes: nil, skipped: [])
+        publish(transaction, nil)
         dropHolders(of: form)
         let payer = environment.accountUID(transaction.author.uid)
         if let account = scheduler.accounts[payer] { workEnded(began, account) }
@@ -159,8 +158,7 @@ extension Engine {
             throw noLease(
                 control, form, "has no lease, or its lease has ended; set its value with one")
         }
-        var transaction = begin(form, connection)
-        defer { workspace.contents.end() }
+        let transaction = begin(form, connection)
         var kind = RevisionRecord.Kind.lease
         switch params.action {
         case .resume(let id): return try resume(id, targets, control, form, call)
@@ -193,7 +191,7 @@ extension Engine {
             try requireApproval(transaction, "propose the value with its new end")
         }
         finish(
-            &transaction, kind, named: Few([control]), seen: CausalContext(), skipped: nil,
+            transaction, kind, named: Few([control]), seen: CausalContext(), skipped: nil,
             undoes: nil, message: params.message, call)
     }
 
@@ -202,12 +200,10 @@ extension Engine {
     private func requireSettable(
         _ message: String?, _ controls: Few<Int>, _ transaction: Transaction, _ form: LiveForm
     ) throws(WireError) {
-        var checked = transaction
         for control in controls {
             try requireMessage(message, form.working.definition, control, form)
-            checked.named.append(control)
         }
-        try checked.checkEnabled()
+        try transaction.checkEnabled(controls)
     }
 
     /// The error of a request about a lease that is not there, with how and by whom it ended.

@@ -68,7 +68,7 @@ extension Transaction {
     ///
     /// No edit is lost: values that are concurrent with a lease stay, and a later write by somebody
     /// who had seen the lease has already removed it.
-    mutating func endLeases(
+    func endLeases(
         of target: Int, by owner: Author, _ isOver: (Lease) -> Bool
     ) -> Bool {
         var cell = content(target)
@@ -129,7 +129,7 @@ extension Transaction {
     // MARK: - Other changes
 
     /// The value becomes permanent. Returns whether there was a lease.
-    mutating func keep(_ target: Int) -> Bool {
+    func keep(_ target: Int) -> Bool {
         var cell = content(target)
         guard cell.leases != nil else { return false }
         cell.leases = nil
@@ -138,7 +138,7 @@ extension Transaction {
     }
 
     /// Moves the end of the lease in force. Returns whether there is one.
-    mutating func moveEnd(of target: Int, to end: Lease.End) -> Bool {
+    func moveEnd(of target: Int, to end: Lease.End) -> Bool {
         var cell = content(target)
         guard let stack = cell.leases else { return false }
         var leases = stack.leases
@@ -165,7 +165,7 @@ extension Transaction {
 
     /// Gives a control that was just written the leases that it had. The one in force names the
     /// write that holds its value.
-    mutating func restore(_ stack: LeaseStack, _ target: Int) {
+    func restore(_ stack: LeaseStack, _ target: Int) {
         var cell = content(target)
         guard let place = written.place(of: target) else { return }
         var leases = stack.leases

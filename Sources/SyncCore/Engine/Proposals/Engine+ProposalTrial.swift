@@ -63,7 +63,7 @@ extension Engine {
         }
         let peer = proposal.proposer.peer
         try require(.read, form, state, nil, peer)
-        var transaction = Transaction(
+        let transaction = Transaction(
             form, author: author(of: proposal), stamp: clocks.newStamp(), reading: clocks.read(),
             valuesMax: configuration.limits.valuesMax)
         transaction.lease = try lease.map { end throws(WireError) in try leaseEnd(end, "lease") }
@@ -83,7 +83,7 @@ extension Engine {
                 throw noField(change.field, form, state)
             }
             for action in change.actions {
-                try apply(action, to: index, .present, &transaction)
+                try apply(action, to: index, .present, transaction)
             }
         }
         try transaction.checkEnabled()
@@ -136,12 +136,11 @@ extension Engine {
             proposal.id, by: proposal.wire.votes.map(\.by))
         switch trial {
         case .stale: return (form.working.revision, [])
-        case .values(var transaction, _):
+        case .values(let transaction, _):
             transaction.approval = approval
-            let outcome = transaction.finish(
-                .set, session: proposal.session, undoes: nil, skipped: [])
-            publishOutcome(outcome, of: form, by: author, message)
-            return (outcome.revision, outcome.runs)
+            transaction.finish(.set, session: proposal.session, undoes: nil, skipped: [])
+            publish(transaction, message)
+            return (transaction.revision, transaction.runs)
         case .definition(let change, let kind, _):
             let result = try carryOut(
                 change, kind, by: author, session: proposal.session, message: message,

@@ -9,14 +9,14 @@ extension Transaction {
         var changed = Array(written.indexes)
         changed += rare?.leased ?? Few()
         let touched = definition.withDependents(Few(changed.sortedDistinct()))
-        let (state, contents) = (form.working, contents)
+        let state = form.working
         let before = ConditionEvaluator(definition) { state.value($0) }
-        let after = ConditionEvaluator(definition) { contents.value($0) }
+        let after = ConditionEvaluator(definition) { self.value($0) }
         let met = definition.guardsMet(touched: touched, before, after) { index in
-            state.cells[index].content.differs(from: contents[index], index, definition)
+            state.cells[index].content.differs(from: content(index), index, definition)
         }
         if met.count == definition.guards.count { return met }
-        let outlook = LeaseOutlook(definition) { contents[$0] }
+        let outlook = LeaseOutlook(definition) { self.content($0) }
         let earlier = LeaseOutlook(definition) { state.cells[$0].content }
         return definition.guards.filter { index in
             if met.contains(index) { return true }

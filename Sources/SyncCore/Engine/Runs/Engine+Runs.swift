@@ -159,7 +159,9 @@ extension Engine {
             + definition.dependents[index].filter {
                 definition.types[$0] == .button
             }).sortedDistinct()
-        let before = order.map { place in
+        let transaction = Transaction(form, author: author, stamp: stamp, reading: clocks.read())
+        transaction.touched = Few(order)
+        transaction.before = transaction.touched.mapped { place in
             _ = state.shown(place)
             return state.cells[place]
         }
@@ -173,16 +175,14 @@ extension Engine {
             state.cells[place] = cell
         }
         let ids = order.map { definition.controls[$0].id }
-        let record = RevisionRecord(
+        transaction.revision = state.revision
+        transaction.record = RevisionRecord(
             kind: .run, at: stamp.milliseconds, by: author,
             .details(
                 .init(
                     derived: ids.filter { $0 != definition.controls[index].id }, run: run.wire,
                     touched: Few(ids))))
-        publishOutcome(
-            Transaction.Outcome(
-                revision: state.revision, touched: Few(order), before: Few(before),
-                record: record), of: form, by: author, nil)
+        publish(transaction, nil)
         return RunRow(field: definition.controls[index].id, run: run)
     }
 

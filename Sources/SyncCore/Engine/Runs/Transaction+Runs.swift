@@ -85,14 +85,14 @@ extension Transaction {
     /// The values of all fields after the changes so far, as JSON text without secrets.
     private func valuesText() -> [UInt8] {
         let changed = definition.withDependents(written.indexes.sortedDistinct())
-        let (state, contents) = (form.working, contents)
+        let state = form.working
         var writer = JSONWriter()
         writer.beginObject()
         for index in state.cells.indices where definition.types[index] != .secure {
             writer.key(named: definition.controls[index].id)
             let shown =
                 changed.contains(sorted: index)
-                ? definition.shown(index) { contents.value($0) } : state.shown(index)
+                ? definition.shown(index) { value($0) } : state.shown(index)
             writer.value(shown.value)
         }
         writer.endObject()
