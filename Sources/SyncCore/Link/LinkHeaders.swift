@@ -35,6 +35,9 @@ package struct LinkHeaders: Hashable, Sendable {
     /// The most parts of a message: one of `wholeBytesMax` at the smallest payload of a server.
     package static let partsMax = 16_384
 
+    /// `Ps-V`. A later version keeps these headers and the sealing, so that an older host can tell
+    /// that a message of it is authentic before it waits for an upgrade.
+    package var version = Self.version
     /// `Ps-R`: the replica that publishes.
     package var replica: ReplicaID
     /// `Ps-N`: the counters of the dots in a bundle; `nil`, written `0-0`, for anything else.
@@ -71,7 +74,7 @@ package struct LinkHeaders: Hashable, Sendable {
     package var wire: [LinkHeader] {
         let (first, last) = bounds
         return [
-            LinkHeader(Name.version, "\(Self.version)"),
+            LinkHeader(Name.version, "\(version)"),
             LinkHeader(Name.replica, "\(replica)"),
             LinkHeader(Name.counters, "\(first)-\(last)"),
             LinkHeader(Name.run, run.hexDigits),
@@ -84,8 +87,7 @@ package struct LinkHeaders: Hashable, Sendable {
 
     /// Reads headers. Those of others, such as what a server adds, are left out.
     ///
-    /// - Throws: `newerVersion` if it is one; `header` for anything that `wire` would not have
-    ///   written.
+    /// - Throws: `header` for anything that `wire` would not have written.
     package init(_ headers: [LinkHeader]) throws(LinkRefusal) {
         var values: [String: String] = [:]
         for header in headers
@@ -95,7 +97,7 @@ package struct LinkHeaders: Hashable, Sendable {
             }
         }
         let version = try Self.read(Name.version, values, as: Self.number)
-        guard version <= Self.version else { throw .newerVersion(version) }
+        guard version > 0 else { throw .header(Name.version) }
         let bounds = try Self.read(Name.counters, values) { Self.pair($0, separator: "-") }
         let parts = try Self.read(Name.part, values) { Self.pair($0, separator: "/") }
         guard (1...UInt64(Self.partsMax)).contains(parts.1), (1...parts.1).contains(parts.0) else {
@@ -114,6 +116,7 @@ package struct LinkHeaders: Hashable, Sendable {
             run: try Self.read(Name.run, values) { UInt64(hexDigits: $0[...]) },
             number: number, part: Part(index: Int(parts.0), count: Int(parts.1)),
             key: try Self.read(Name.key, values) { UInt64(hexDigits: $0[...]) })
+        self.version = version
         let spelled = wire
         guard values.count == spelled.count else { throw .header("Ps-") }
         for header in spelled where values[header.name]?.isSameBytes(as: header.value) != true {

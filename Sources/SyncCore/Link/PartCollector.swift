@@ -2,7 +2,8 @@
 //
 // Invariants: only parts of one message are joined, and only once all are there. While a message is
 // incomplete, the cursor must stay before the first of its parts. What is kept is bounded: one
-// message for each subject, `bytesMax` for all of them, and none for longer than `ageMax`.
+// message for each subject, `messagesMax` and `bytesMax` for all of them, and none for longer than
+// `ageMax`.
 
 /// The messages of which some parts are there.
 struct PartCollector {
@@ -12,19 +13,21 @@ struct PartCollector {
         var replica: ReplicaID
         var run: UInt64
         var number: UInt64
-        var pieces: [[UInt8]?]
-        var missing: Int
-        var bytes: Int
+        let count: Int
+        var pieces: [Int: [UInt8]] = [:]
+        var bytes = 0
         /// The cursor before the first part, to which a reader may have to return.
         var before: LinkCursor.Place?
         var changed: UInt64
 
         func isSame(_ subject: LinkSubject, _ headers: LinkHeaders) -> Bool {
             self.subject == subject && replica == headers.replica && run == headers.run
-                && number == headers.number && pieces.count == headers.part.count
+                && number == headers.number && count == headers.part.count
         }
     }
 
+    /// Unfinished messages: more than a fleet of 64 hosts sends at once.
+    static let messagesMax = 256
     /// Bytes of all unfinished messages.
     static let bytesMax = 64 << 20
     /// Bytes of one message.
@@ -66,25 +69,27 @@ struct PartCollector {
             unfinished.append(
                 Unfinished(
                     subject: subject, replica: headers.replica, run: headers.run,
-                    number: headers.number,
-                    pieces: Array(repeating: nil, count: headers.part.count),
-                    missing: headers.part.count, bytes: 0, before: before, changed: now))
+                    number: headers.number, count: headers.part.count, before: before,
+                    changed: now))
         }
         unfinished[place].changed = now
-        if unfinished[place].pieces[headers.part.index - 1] == nil {
-            unfinished[place].pieces[headers.part.index - 1] = piece
-            unfinished[place].missing -= 1
+        if unfinished[place].pieces.updateValue(piece, forKey: headers.part.index) == nil {
             unfinished[place].bytes += piece.count
         }
         guard unfinished[place].bytes <= Self.messageBytesMax else {
             unfinished.remove(at: place)
             throw .tooLarge
         }
-        if unfinished[place].missing == 0 {
+        if unfinished[place].pieces.count == unfinished[place].count {
             let complete = unfinished.remove(at: place)
-            return (complete.pieces.flatMap { $0 ?? [] }, complete.before)
+            let content = (1...complete.count).flatMap { complete.pieces[$0] ?? [] }
+            return (content, complete.before)
         }
-        while unfinished.reduce(0, { $0 + $1.bytes }) > Self.bytesMax { unfinished.removeFirst() }
+        while unfinished.count > Self.messagesMax
+            || unfinished.reduce(0, { $0 + $1.bytes }) > Self.bytesMax
+        {
+            unfinished.removeFirst()
+        }
         return nil
     }
 

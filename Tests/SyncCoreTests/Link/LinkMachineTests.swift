@@ -72,11 +72,13 @@ private final class LinkBench {
     }
 
     func message(
-        _ content: [UInt8], form: String, host: String = "b", counters: ClosedRange<UInt64>? = 1...1
+        _ content: [UInt8], form: String, host: String = "b", counters: ClosedRange<UInt64>? = 1...1,
+        version: UInt64 = LinkHeaders.version
     ) -> LinkPublication {
         let subject = LinkSubject(fleet: "ops", host: host, .bundles(form: form))!
-        let headers = LinkHeaders(
+        var headers = LinkHeaders(
             replica: ReplicaID(id: 2, epoch: 0), counters: counters, run: 0xb, number: 1, key: 1)
+        headers.version = version
         let sealed = LinkMessage.seal(
             content, as: headers, to: subject, payloadMax: 1 << 20, with: .forTests())![0]
         return LinkPublication(
@@ -174,9 +176,7 @@ struct LinkMachineTests {
         let bench = LinkBench()
         bench.goLive()
         bench.deliver(bench.message(Self.item, form: "deploy"))
-        var newer = bench.message(Self.item, form: "team")
-        newer.headers[0].value = "2"
-        bench.deliver(newer)
+        bench.deliver(bench.message(Self.item, form: "team", version: 2))
         #expect(bench.reports.contains(.held(form: "team", .newerVersion(2))))
         #expect(bench.machine.heldForms == ["team"])
         bench.deliver(bench.message(Self.item, form: "team"))
@@ -224,12 +224,16 @@ struct LinkMachineTests {
         moved.subject = "ps.ops.c.d.deploy"
         bench.deliver(moved)
         bench.deliver(LinkPublication(subject: "ps.ops.b.d.deploy", payload: []))
+        var forged = bench.message(Self.item, form: "deploy")
+        forged.headers[0].value = "2"
+        bench.deliver(forged)
         bench.deliver(bench.message(Self.item, form: "deploy"))
         #expect(bench.taken.last?.items.count == 1)
         let refusals = bench.reports.compactMap { report -> LinkRefusal? in
             if case .dropped(_, let refusal) = report { refusal } else { nil }
         }
-        #expect(refusals == [.notAuthentic, .notAuthentic, .header("Ps-V")])
+        #expect(refusals == [.notAuthentic, .notAuthentic, .header("Ps-V"), .notAuthentic])
+        #expect(bench.machine.heldForms == [])
     }
 
     @Test("of two machines with one name the later one yields, and says which setting to change")

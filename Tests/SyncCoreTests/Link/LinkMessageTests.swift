@@ -77,11 +77,19 @@ struct LinkMessageTests {
         Issue.record("\(name): \(value) gives \(String(describing: refusal))")
     }
 
-    @Test("a message of a newer version says which version is needed, whatever else it has")
-    func newerVersion() {
-        #expect(
-            refusal { _ = try LinkHeaders([LinkHeader("Ps-V", "2"), LinkHeader("Ps-Z", "")]) }
-                == .newerVersion(2))
+    @Test("an authentic message of a newer version says which version is needed")
+    func newerVersion() throws {
+        var newer = headers()
+        newer.version = 2
+        let message = try #require(
+            LinkMessage.seal([1], as: newer, to: subject, payloadMax: 1_536, with: keys))[0]
+        let read = LinkMessage(
+            subject: subject, headers: try LinkHeaders(message.headers.wire), body: message.body)
+        #expect(refusal { _ = try read.open(with: keys) } == .newerVersion(2))
+        // Whoever cannot seal does not make a form wait for an upgrade.
+        var forged = message
+        forged.headers.version = 3
+        #expect(refusal { _ = try forged.open(with: keys) } == .notAuthentic)
         #expect(refusal { _ = try LinkItem.decode([1, 5, 0]) } == .newerVersion(5))
         #expect(refusal { _ = try LinkItem.decode([2, 1, 0]) } == .newerVersion(2))
     }
@@ -186,6 +194,19 @@ struct LinkMessageTests {
                 #expect(read.encoded.dropFirst() == mutatedCursor.dropFirst())
             }
         }
+    }
+
+    @Test("first parts of messages without end take little memory")
+    func firstParts() throws {
+        var collector = PartCollector()
+        for number in 0..<10_000 {
+            let other = try #require(
+                LinkSubject(fleet: "ops", host: "web1", .whole(form: "f\(number)")))
+            var first = headers()
+            first.part = LinkHeaders.Part(index: 1, count: LinkHeaders.partsMax)
+            _ = try collector.take([1], of: other, first, before: .start, at: UInt64(number))
+        }
+        #expect(collector.forget(at: .max).count == PartCollector.messagesMax)
     }
 
     @Test("parts of two messages are never joined, and the cursor waits before the first part")
