@@ -50,6 +50,8 @@ public struct PrimitiveButtonStyleConfiguration: Sendable {
         case pressed
         /// The question is displayed, with one answer highlighted.
         case confirming(onConfirm: Bool)
+        /// The question is displayed elsewhere, and has the focus.
+        case asking
     }
 
     /// A button.
@@ -178,9 +180,11 @@ public struct DefaultButtonStyle: PrimitiveButtonStyle {
     }
 
     private func looks(_ configuration: Configuration) -> ButtonStyleConfiguration {
-        ButtonStyleConfiguration(
+        var state = configuration.state
+        if configuration.phase == .asking { state.isFocused = false }
+        return ButtonStyleConfiguration(
             label: configuration.label, role: configuration.role,
-            isPressed: configuration.phase == .pressed, state: configuration.state,
+            isPressed: configuration.phase == .pressed, state: state,
             environment: configuration.environment)
     }
 }

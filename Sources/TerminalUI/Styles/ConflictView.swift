@@ -62,12 +62,15 @@ struct ConflictCard: Block {
         let roles = environment.roles
         let line = card.text.split(whereSeparator: \.isNewline).first ?? ""
         let isWhole = line.count == card.text.count
-        let text = StyledText(
-            isChosen ? glyphs.radioOn : glyphs.radioOff, isChosen ? roles.accent : roles.dim
-        ).appending(
+        var text = StyledText(
+            isChosen ? glyphs.radioOn : glyphs.radioOff, isChosen ? roles.accent : roles.dim)
+        if let tint = card.tint {
+            text = text.appending(" " + glyphs.tint, CellStyle(roles.color(tint)))
+        }
+        text = text.appending(
             " \(line)\(isWhole ? "" : " " + glyphs.more)",
             isChosen ? roles.text.adding(.bold) : roles.text)
-        return text
+        return card.detail.map { text.appending("  " + $0, roles.dim) } ?? text
     }
 
     private var author: StyledText {

@@ -24,6 +24,10 @@ public struct PeerValue: Hashable, Sendable {
     public var by: Peer?
     /// When, as people read it: this library has no clock and no zone.
     public var when: String?
+    /// The tint of the option that has this value.
+    public var tint: Tint?
+    /// What that option means, in a few words.
+    public var detail: String?
 
     /// A value with its text, and who set it when.
     public init(value: JSON, text: String, by: Peer?, when: String? = nil) {

@@ -199,6 +199,7 @@ struct HeaderLook: Equatable {
     var others: [LivePeer]
     var conflicts: Int
     var attention: [[String]]
+    var isAnswerMissed: Bool
 }
 
 /// The inputs of the hints.
@@ -227,7 +228,9 @@ struct WordsLook: Equatable {
     var texts: [String]
     var kind: Kind
 
-    init(_ texts: String..., kind: Kind) {
+    init(_ texts: String..., kind: Kind) { self.init(texts: texts, kind: kind) }
+
+    init(texts: [String], kind: Kind) {
         self.texts = texts
         self.kind = kind
     }
@@ -267,7 +270,7 @@ extension LiveModel {
         .header(
             HeaderLook(
                 link: presentation.link, others: presentation.others.map(\.peer),
-                conflicts: conflicted.count, attention: attention))
+                conflicts: conflicted.count, attention: attention, isAnswerMissed: isAnswerMissed))
     }
 
     /// The current inputs of the hints.
@@ -275,7 +278,7 @@ extension LiveModel {
         .hints(
             HintsLook(
                 page: page, focus: focus, activeEdit: activeEdit,
-                conflicts: focusedIndex.map { conflict($0).count } ?? 0, undo: undoHint,
+                conflicts: focusedIndex.map { shownCards($0).count } ?? 0, undo: undoHint,
                 asks: question != nil, answers: answerHints, isReady: isReady,
                 hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
@@ -302,7 +305,7 @@ extension LiveModel {
         let state = state(index)
         let isEdited = activeEdit?.field == field
         return ControlLook(
-            state: state, cards: isEdited ? [] : conflict(index), card: chosenCard(index),
+            state: state, cards: isEdited ? [] : shownCards(index), card: chosenCard(index),
             shown: shown(index), text: valueText(index),
             activeEdit: isEdited ? activeEdit : nil,
             // It is only drawn for the focused control.

@@ -135,6 +135,8 @@ extension LiveModel {
             var field: String
             var was: JSON
             var value: JSON
+            /// Whether it chose among values that were picked at the same time.
+            var isChoice = false
         }
         let revision: Revision
         var parts: [Part]
@@ -175,7 +177,12 @@ extension LiveModel {
                 let value = presentation.state(change.field)?.value
             else { return nil }
             if case .button = presentation.definition.controls[index].kind { return nil }
-            return OwnEdit.Part(field: change.field, was: change.was ?? .null, value: value)
+            return OwnEdit.Part(
+                field: change.field, was: change.was ?? .null, value: value,
+                isChoice: settled[change.field].map { $0 < revision } ?? false)
+        }
+        for change in changes where settled[change.field].map({ $0 < revision }) ?? false {
+            settled[change.field] = nil
         }
         if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
     }
@@ -215,9 +222,10 @@ extension LiveModel {
                 return title(of: part.field)
             }
             if part.was == part.value {
-                // Only the end of the value was changed.
+                // A choice among cards discards the others; a lease has another end.
                 let title = title(of: part.field)
-                return "\(isShort ? Self.brief(title) : title) lease"
+                return "\(isShort ? Self.brief(title) : title) "
+                    + (part.isChoice ? "conflict" : "lease")
             }
             let was = Self.brief(valueText(part.was, of: index))
             let value = Self.brief(valueText(part.value, of: index))
@@ -274,6 +282,13 @@ extension LiveModel {
             let admitted = try? presentation.definition.admit(
                 value, control: index, values: presentation.stored)
             guard let admitted, admitted != presentation.shown(index).value else { return nil }
+            return willSet(control, Self.brief(valueText(admitted, of: index)))
+        // It may snap to another number than the typed one.
+        case .number(let editor) where mode == .form:
+            guard let number = ValueParser.number(editor.text) else { return nil }
+            let admitted = try? presentation.definition.admit(
+                .number(number), control: index, values: presentation.stored)
+            guard let admitted else { return nil }
             return willSet(control, Self.brief(valueText(admitted, of: index)))
         case .value, .list, .text, .number, .calendar: return nil
         }

@@ -2,11 +2,15 @@
 // conflict.
 //
 //   none ──siblings arrive──▶ drawn ──arrows──▶ chosen ──Enter──▶ sent ──▶ none
-//                               ▲  ▲──siblings arrive──┘            │
-//                               └──────────── refused ──────────────┘
+//                             │ ▲  ▲──siblings arrive──┘            │
+//                            Esc└──────────── refused ──────────────┘
+//                             ▼
+//                         put aside ──Enter, arrows, siblings arrive──▶ drawn
 //
 // Invariants: Enter resolves a conflict only among cards that were on the screen for `Span.cards`;
 // the edit has their context and `require: current`, so a value that nobody saw is never discarded.
+// A conflict whose cards are put aside is still one: the header counts it, and the key that would
+// change the control shows the cards and changes nothing.
 
 internal import SyncCore
 internal import TerminalUI
@@ -43,11 +47,37 @@ extension LiveModel {
             (settled[field] ?? 0) < state.revision
         else { return [] }
         let current = Sibling(value: state.value, by: state.by, at: state.at)
+        let options = Self.choices(of: presentation.definition.controls[index])
         return ([current] + state.conflict).map { sibling in
-            PeerValue(
+            var value = PeerValue(
                 value: sibling.value, text: valueText(sibling.value, of: index),
                 by: presentation.peer(sibling.by), when: sibling.at.map { around.localTime($0) })
+            let option = options.first { $0.tag == sibling.value }
+            value.tint = option?.tint
+            value.detail = option?.subtitle
+            return value
         }
+    }
+
+    /// The cards that are drawn in place of a control.
+    func shownCards(_ index: Int) -> [PeerValue] {
+        let cards = conflict(index)
+        return cards.isEmpty || isPutAside(index) ? [] : cards
+    }
+
+    /// Whether the user put the cards of a conflict aside to decide later.
+    func isPutAside(_ index: Int) -> Bool {
+        let field = presentation.definition.controls[index].id
+        guard let revision = putAside[field], !conflict(index).isEmpty else { return false }
+        return presentation.state(field)?.revision == revision
+    }
+
+    /// Shows cards again that were put aside; `false` if there are none.
+    mutating func showCardsAgain(_ index: Int) -> Bool {
+        guard isPutAside(index) else { return false }
+        putAside[presentation.definition.controls[index].id] = nil
+        noteCards()
+        return true
     }
 
     /// The controls whose cards wait for a choice.
@@ -69,7 +99,7 @@ extension LiveModel {
             cards = nil
             return
         }
-        let values = conflict(index).map(\.value)
+        let values = shownCards(index).map(\.value)
         guard let first = values.first else {
             cards = nil
             return
@@ -91,9 +121,17 @@ extension LiveModel {
 
     /// Handles a key while cards have the focus; `false` if the key has its usual meaning.
     mutating func cardKey(_ action: KeyAction?, _ commands: inout [LiveCommand]) -> Bool {
-        guard let index = focusedIndex, let cards,
-            cards.field == presentation.definition.controls[index].id
-        else { return false }
+        guard let index = focusedIndex else { return false }
+        if isPutAside(index) {
+            switch action {
+            case .left?, .right?, .act?, .increase?, .decrease?, .edit?, .external?, .reset?:
+                return showCardsAgain(index)
+            default: return false
+            }
+        }
+        guard let cards, cards.field == presentation.definition.controls[index].id else {
+            return false
+        }
         let values = conflict(index).map(\.value)
         let here = values.firstIndex(of: cards.choice) ?? 0
         switch action {

@@ -61,7 +61,9 @@ extension LiveModel {
     mutating func vertical(_ step: Int, _ commands: inout [LiveCommand]) {
         if let index = focusedIndex {
             let control = presentation.definition.controls[index]
-            if case .picker = control.kind, shape(index) == .lines, moveCursor(step, index) {
+            if case .picker = control.kind, shape(index) == .lines, conflict(index).isEmpty,
+                moveCursor(step, index)
+            {
                 followsFocus = true
                 return
             }

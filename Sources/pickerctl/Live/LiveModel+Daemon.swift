@@ -245,6 +245,7 @@ extension LiveModel {
                 }
             if presentation.greeted(greeting) { otherReplica() }
             sentPresence = nil
+            unansweredSince = nil
             if wasLost { say("the daemon is back") }
             for kept in kept.greeted(by: greeting.store) { submit(kept.edit, &commands) }
         case .disconnected: presentation.lost(nil)
@@ -319,6 +320,7 @@ extension LiveModel {
         presentation.rejoined()
         purposes = [:]
         settled = [:]
+        putAside = [:]
         problems = [:]
         sentPresence = nil
         say("the form was created again")

@@ -15,6 +15,7 @@ extension LiveModel {
     mutating func otherReplica() {
         ownEdits = OwnEdits()
         settled = [:]
+        putAside = [:]
         flashes = [:]
         cards = nil
         activeEdit?.context = nil

@@ -170,9 +170,7 @@ extension LiveModel {
         message = nil
         // The highlight goes back, so that Enter does not set what Esc meant to leave.
         cursors[field] = nil
-        if let state = presentation.state(field), !state.conflict.isEmpty {
-            settled[field] = state.revision
-        }
+        if cards?.field == field { putAside[field] = presentation.state(field)?.revision }
     }
 
     // MARK: Other pages
@@ -194,7 +192,9 @@ extension LiveModel {
         }
         let section = presentation.definition.controls[next].section
         folded.remove(section)
-        moveFocus(to: .control(presentation.definition.controls[next].id))
+        let field = presentation.definition.controls[next].id
+        putAside[field] = nil
+        moveFocus(to: .control(field))
     }
 
     private mutating func helpKey(_ event: KeyEvent, _ scroll: ScrollState) {

@@ -83,7 +83,7 @@ extension LiveModel {
     private mutating func apply(
         _ action: ControlAction, to field: String, _ commands: inout [LiveCommand]
     ) {
-        guard let index = presentation.index(field) else { return }
+        guard let index = presentation.index(field), !showCardsAgain(index) else { return }
         switch action {
         case .focus, .fold: break
         case .option(let tag): choose(tag, in: field, &commands)

@@ -75,7 +75,9 @@ extension LiveModel {
             if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
         } else if runs.waiting > 0 {
             look.mark = .waits
-            words.append("waits for a handler")
+            words.append(
+                runs.waiting == 1
+                    ? "waits for a handler" : "\(runs.waiting) presses wait for a handler")
         } else if let last = runs.last {
             look.mark = last.state == .done ? .done : .failed
             words += [last.state.words, last.handler.map { "by \($0.user)" } ?? ""]

@@ -30,6 +30,12 @@ extension LiveModel {
             let unsaved = "unsaved: \(Self.brief(draft.text))"
             return WordsLook(joined([unsaved, draftHint]), unsaved, kind: .choice)
         }
+        if isPutAside(index) {
+            let count = conflict(index).count
+            return WordsLook(
+                "\(count) values were picked at the same time; Enter shows them",
+                "\(count) values; Enter shows them", kind: .choice)
+        }
         if let autoSetHint = autoSetHint(index) { return WordsLook(autoSetHint, kind: .choice) }
         return WordsLook(joined(facts(index)), takes(index) ?? "", kind: .about)
     }
@@ -39,8 +45,22 @@ extension LiveModel {
         let brief = String(problem.prefix { $0 != ";" })
         guard let draft = drafts[field] else { return WordsLook(problem, brief, kind: .error) }
         let unsaved = "unsaved: \(Self.brief(draft.text))"
+        let example = example(field).map { "\(brief); an example is \($0)" }
         return WordsLook(
-            joined([unsaved, problem]), joined([unsaved, brief]), brief, kind: .error)
+            texts: [
+                joined([unsaved, problem]), example.map { joined([unsaved, $0]) }, example,
+                joined([unsaved, brief]), brief,
+            ].compactMap { $0 }, kind: .error)
+    }
+
+    /// A text that a control with a pattern admits, if its prompt is one: shorter than the pattern,
+    /// and easier to read.
+    private func example(_ field: String) -> String? {
+        guard let index = presentation.index(field),
+            case .text(let text) = presentation.definition.controls[index].kind,
+            let prompt = text.prompt, text.pattern?.matcher.matches(prompt) == true
+        else { return nil }
+        return prompt
     }
 
     /// Parts of a line.

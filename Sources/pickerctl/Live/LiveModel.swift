@@ -145,6 +145,8 @@ struct LiveModel {
         /// Between two presence updates: 25 per second; the daemon accepts 30.
         static let presence: UInt64 = 40_000_000
         static let press: UInt64 = 700_000_000
+        /// An answer that takes longer is missed: the header says so.
+        static let answer: UInt64 = 1_000_000_000
         /// Cards that were on the screen for less time were not read.
         static let cards: UInt64 = 500_000_000
     }
@@ -219,8 +221,10 @@ struct LiveModel {
     var problems: [String: String] = [:]
     var flashes: [String: Flash] = [:]
     var pressed: (field: String, until: UInt64)?
-    /// Conflicts that were resolved or dismissed, by field: up to this revision.
+    /// Conflicts that this user resolved, by field: up to this revision.
     var settled: [String: Revision] = [:]
+    /// Conflicts whose cards the user put aside, by field: up to this revision.
+    var putAside: [String: Revision] = [:]
     var folded: Set<Int> = []
     var message: Message?
     var scroll = ScrollState()
@@ -229,6 +233,8 @@ struct LiveModel {
     /// Whether the screen scrolls to the focus; the mouse wheel turns this off.
     var followsFocus = true
     var purposes: [Int: Purpose] = [:]
+    /// Since when an edit that is displayed waits and the daemon has answered nothing.
+    var unansweredSince: UInt64?
     var lastEdit = 0
     var sentPresence: PresenceUpdate?
     var presenceSentAt: UInt64 = 0
@@ -309,10 +315,13 @@ struct LiveModel {
             self.size = size
             followsFocus = true
         case .client(let event): take(event, &commands)
-        case .answered(let numbers, let outcome): answered(numbers, outcome, &commands)
+        case .answered(let numbers, let outcome):
+            unansweredSince = nil
+            answered(numbers, outcome, &commands)
         case .edited(let field, let text): edited(field, text, &commands)
         case .tick: break
         }
+        unansweredSince = presentation.waitingEdits == 0 ? nil : unansweredSince ?? now
         expire(&commands)
         order = keepFocus()
         noteCards()
@@ -326,6 +335,7 @@ struct LiveModel {
         var deadlines: [UInt64] = flashes.values.map { $0.next(after: now) }
         if let message { deadlines.append(message.until) }
         if let setsAt = activeEdit?.setsAt { deadlines.append(setsAt) }
+        if let unansweredSince, !isAnswerMissed { deadlines.append(unansweredSince &+ Span.answer) }
         if let pressed { deadlines.append(pressed.until) }
         if let slide { deadlines.append(slide.next(after: now)) }
         if let leaseTick { deadlines.append(leaseTick) }
@@ -338,6 +348,10 @@ struct LiveModel {
     }
 
     var isOnline: Bool { presentation.link == .online }
+
+    /// Whether the daemon is silent though the connection is there, so that what the screen shows
+    /// may not be set yet.
+    var isAnswerMissed: Bool { unansweredSince.map { $0 &+ Span.answer <= now } ?? false }
 
     private mutating func expire(_ commands: inout [LiveCommand]) {
         flashes = flashes.filter { $0.value.since &+ Flash.span > now }

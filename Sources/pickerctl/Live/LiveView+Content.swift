@@ -147,7 +147,12 @@ extension LiveModel {
     ) {
         let columns = column.columns
         for index in withRuns(row.map(\.index)) {
-            let look = runLook(index)
+            var look = runLook(index)
+            // A run that has ended says of which button; a bar needs the space.
+            if row.count > 1, look.mark == .done || look.mark == .failed {
+                let title = presentation.definition.controls[index].title
+                look.texts = look.texts.map { $0.isEmpty ? $0 : "\(title): \($0)" }
+            }
             let canvas = drawn.drawing(of: .run(look), columns: columns) {
                 ControlFrame(
                     ControlState(), environment, isWide: true,

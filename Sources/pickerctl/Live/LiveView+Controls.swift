@@ -75,7 +75,7 @@ extension LiveModel {
     func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
         let control = presentation.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
-        let cards = activeEdit?.field == control.id ? [] : conflict(index)
+        let cards = activeEdit?.field == control.id ? [] : shownCards(index)
         if !cards.isEmpty {
             return ConflictView(
                 label: ControlLabel(control), cards: cards, choice: chosenCard(index),
@@ -100,6 +100,9 @@ extension LiveModel {
                     .truncated()
             ]
         }
+        if isPutAside(index) {
+            return [StyledText("\(glyphs.conflict) conflict", roles.warning).truncated()]
+        }
         guard let draft = drafts[field], problems[field] == nil, besideDraft(index) == nil else {
             return []
         }
@@ -117,7 +120,11 @@ extension LiveModel {
     func button(_ index: Int, _ environment: StyleEnvironment) -> ButtonRow.Item? {
         let control = presentation.definition.controls[index]
         var interaction = ControlInteraction()
-        interaction.phase = pressed?.field == control.id ? .pressed : .idle
+        if activeEdit?.field == control.id, case .confirm? = activeEdit?.kind {
+            interaction.phase = .asking
+        } else {
+            interaction.phase = pressed?.field == control.id ? .pressed : .idle
+        }
         guard let view = controlView(index, environment, interaction) as? ButtonView else {
             return nil
         }

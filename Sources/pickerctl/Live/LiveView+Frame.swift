@@ -59,8 +59,11 @@ extension LiveModel {
                     StyledText(text, roles.warning.adding(.bold)).truncated()))
             space -= DisplayWidth.columns(of: text) + 2
         }
-        let live = StyledText("\(glyphs.check) live", roles.dim)
-        let hasLive = space >= 24
+        let live =
+            isAnswerMissed
+            ? StyledText("\(glyphs.more) no answer yet", roles.warning.adding(.bold))
+            : StyledText("\(glyphs.check) live", roles.dim)
+        let hasLive = space >= 24 || isAnswerMissed
         if hasLive { space -= live.columns + 2 }
         let people = people(space: space, environment).truncated()
         parts.append(Target(.command("people"), people))

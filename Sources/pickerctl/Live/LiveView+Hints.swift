@@ -9,13 +9,25 @@ extension LiveModel {
         let roles = environment.roles
         var blocks: [any Block] = []
         var columns = 1
-        for (key, what) in hints {
+        for (key, what) in fitting(hints) {
             let text = StyledText(key, roles.text.adding(.bold)).appending(" \(what)", roles.dim)
             if columns + text.columns > formColumns { break }
             columns += text.columns + 3
             blocks.append(Target(.command(key), text.truncated()))
         }
         return Row([StyledText(" ")] + [Row(blocks, spacing: 3)], spacing: 0)
+    }
+
+    /// Hints without those that are less useful than help and the way out, as far as the line is
+    /// too short for all.
+    private func fitting(_ hints: [(String, String)]) -> [(String, String)] {
+        var hints = hints
+        for spared in ["commands", "find", "move", "undo"] {
+            let columns = hints.reduce(0) { $0 + DisplayWidth.columns(of: $1.0 + $1.1) + 4 }
+            if columns - 2 <= formColumns { break }
+            hints.removeAll { $0.1.prefix { $0 != " " } == spared }
+        }
+        return hints
     }
 
     /// The hints for the keys, the most useful first.
@@ -94,7 +106,7 @@ extension LiveModel {
     }
 
     private var freeHints: [(String, String)] {
-        if let index = focusedIndex, !conflict(index).isEmpty {
+        if let index = focusedIndex, !shownCards(index).isEmpty {
             return around.plain(controlHints + [("↑↓", "move")])
         }
         var commands: [(KeyAction, String)] = []
@@ -117,6 +129,7 @@ extension LiveModel {
         if case .section? = focus { return [("Enter", "unfold")] }
         guard let index = focusedIndex else { return [] }
         let control = presentation.definition.controls[index]
+        if isPutAside(index) { return [("Enter", "choose")] }
         if !conflict(index).isEmpty {
             return [("←→", "choose"), ("Enter", "settle for everybody"), ("Esc", "later")]
         }

@@ -155,6 +155,83 @@ struct LiveAccidentTests {
         #expect(screen.contains("bob set Environment to Testing meanwhile; choose again"))
     }
 
+    @Test("a conflict that is put aside is still one, and Enter shows its cards again")
+    func cardsPutAside() throws {
+        var bench = try LiveBench(form, columns: 100)
+        bench.changed("environment", "production", conflict: [sibling("staging")])
+        bench.pass(milliseconds: 600)
+        bench.press(.right, .escape)
+        #expect(bench.screen().contains("⇄ 1 conflict"))
+        #expect(!bench.screen().contains("choose one"))
+        bench.press(.enter)
+        #expect(bench.screen().contains("choose one") && bench.edits.isEmpty)
+        bench.press(.escape, .down)
+        #expect(bench.model.focusedField == "days")
+        bench.press(.up, .left)
+        bench.pass(milliseconds: 600)
+        #expect(bench.screen().contains("◉ Production"))
+        bench.press(.escape)
+        bench.changed(
+            "environment", "production", conflict: [sibling("staging"), sibling("testing")])
+        #expect(bench.screen().contains("choose one"))
+        #expect(bench.edits.isEmpty)
+    }
+
+    @Test("a click on a control whose cards are put aside shows them and sets nothing")
+    func clickOnPutAside() throws {
+        var bench = try LiveBench(form, columns: 100)
+        bench.changed("environment", "production", conflict: [sibling("staging")])
+        bench.press(.escape)
+        _ = bench.screen()
+        let region = try #require(
+            bench.model.geometry.regions.last {
+                $0.owner == "environment" && $0.target == .action(.option("testing"))
+            })
+        bench.mouse(.press(.left), region.rect.x, region.rect.y)
+        #expect(bench.edits.isEmpty && bench.screen().contains("choose one"))
+    }
+
+    @Test("arrows beside cards move the focus, and no highlight that nobody sees")
+    func arrowsBesideCards() throws {
+        var bench = try LiveBench(form)
+        bench.changed("environment", "production", conflict: [sibling("staging")])
+        bench.press(.down)
+        #expect(bench.model.focusedField == "days")
+    }
+
+    @Test("undo of a choice among cards is not called a lease")
+    func undoOfAChoice() throws {
+        var bench = try LiveBench(form, columns: 100)
+        bench.changed("environment", "production", conflict: [sibling("staging")])
+        bench.pass(milliseconds: 600)
+        bench.press(.enter)
+        bench.answer()
+        #expect(bench.screen().contains("undo Environment conflict"), "\(bench.screen())")
+    }
+
+    @Test("a number says to what Enter sets it, also if it snaps")
+    func snappedNumber() throws {
+        var bench = try LiveBench(form)
+        bench.focus("traffic")
+        bench.type("43")
+        #expect(bench.screen().contains("Enter sets Traffic to 45 for everybody"))
+        bench.type("0")
+        #expect(!bench.screen().contains("Enter sets"))
+    }
+
+    @Test("an edit that the daemon does not answer is not shown as set for ever")
+    func noAnswer() throws {
+        var bench = try LiveBench(form)
+        bench.press(.down, .enter)
+        bench.pass(milliseconds: 900)
+        #expect(bench.screen().contains("live"))
+        #expect(bench.model.deadline.map { $0 <= bench.now + 100_000_000 } ?? false)
+        bench.pass(milliseconds: 100)
+        #expect(bench.screen().contains("no answer yet"))
+        bench.answer()
+        #expect(!bench.screen().contains("no answer yet"))
+    }
+
     @Test("what another policy decided is said, and leaves no cards")
     func decided() throws {
         var bench = try LiveBench(form, columns: 100)
