@@ -307,8 +307,19 @@ class Tty:
         if got != status:
             fail(f"it ended with {got} and not with {status}\n{self.text()}")
 
+    def hang_up(self):
+        """The terminal goes away; nothing else is sent to the program."""
+        self.process.ptyproc.fileobj.close()
+
     def end(self):
-        self.process.close(force=True)
+        """Kills the program if it still runs, and closes the terminal."""
+        if self.process.closed:
+            return
+        if self.process.isalive():
+            self.process.kill(signal.SIGKILL)
+            wait_for("the end of a killed program", lambda: not self.process.isalive())
+        # After the end: before it, this would give the program tenths of a second and then fail.
+        self.process.close()
 
 
 def check(condition, why):
