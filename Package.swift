@@ -256,6 +256,9 @@ let package = Package(
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore", "TestKit"],
             swiftSettings: strict),
         .testTarget(
+            name: "LinkTests", dependencies: ["Link", "SyncCore", "EventLoop", "TestKit"],
+            swiftSettings: strict),
+        .testTarget(
             name: "SystemTests",
             dependencies: [
                 "pickersyncd", "pickerctl", "pickersync-link", "PickerSync", "TestKit",

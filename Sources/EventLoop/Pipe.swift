@@ -145,6 +145,11 @@ public protocol PipeReader: AnyObject {
         try write([SharedBytes(bytes).segment], completion: completion)
     }
 
+    /// Bytes of `write` that the kernel has not taken: `uv_stream_get_write_queue_size`.
+    public var unwrittenBytes: Int {
+        phase == .active ? unsafe uv_stream_get_write_queue_size(stream) : 0
+    }
+
     /// Shuts down our side after everything queued is written; the peer may still send:
     /// `uv_shutdown`.
     /// - Parameter completion: called once, in a later iteration, as that of `write`.

@@ -8,7 +8,8 @@ internal import SyncCore
 //   server (while attached):  none ──a thread connects──▶ there ──lost, refused, `close`──▶ none
 //
 // Invariants: it has no state that matters, and may end at any time. Nothing is kept for a daemon
-// or a server that is away: what did not arrive is sent or read again by the daemon.
+// or a server that is away: what did not arrive is sent or read again by the daemon. While the
+// daemon does not read, at most `NatsQueue.bytesMax` bytes wait for it; then it is left.
 
 /// Carries messages between one daemon and one server.
 final class Bridge: PipeReader {
@@ -28,6 +29,8 @@ final class Bridge: PipeReader {
     private static let pauses: [Int64] = [100, 200, 500, 1_000, 2_000, 5_000]
     /// After a refusal a person has to change something.
     private static let refusalPause: Int64 = 30_000
+    /// Messages wait in the queue while the daemon has not read this many bytes.
+    private static let unreadBytesMax = 1 << 20
     private static let helloID = RequestID(1)
     private static let attachID = RequestID(2)
 
@@ -104,7 +107,7 @@ final class Bridge: PipeReader {
         case .waiting: return
         case .attaching(let pipe), .attached(let pipe):
             do throws(UVError) {
-                try pipe.write(request.frame(id: id))
+                try pipe.write(request.frame(id: id)) { [weak self] _ in self?.serverSaid() }
             } catch {
                 daemonIsLost("\(error)")
             }
@@ -217,11 +220,17 @@ final class Bridge: PipeReader {
         server.split(separator: "@").last.map(String.init) ?? server
     }
 
-    /// Takes what the threads of the connection have said.
+    /// The daemon has not read what it was sent.
+    private var isHeldBack: Bool {
+        guard case .attached(let pipe) = daemon else { return false }
+        return pipe.unwrittenBytes > Self.unreadBytesMax
+    }
+
+    /// Takes what the threads of the connection have said, as far as the daemon reads.
     private func serverSaid() {
-        guard case .there(_, let queue) = server else { return }
-        for event in queue.take() {
-            guard case .there = server else { return }
+        while case .there(_, let queue) = server, !isHeldBack || queue.isFull,
+            let event = queue.take()
+        {
             switch event {
             case .message(let transfer):
                 serverFailures = 0
@@ -232,6 +241,13 @@ final class Bridge: PipeReader {
                     "the server refuses: \(line); compare the permissions of this host with "
                         + "pickersync-link --print-nats-config", after: Self.refusalPause)
             case .closed(let line): serverIsLost(line)
+            case .full:
+                let size = "\(queue.bytesMax >> 20) MiB of messages wait"
+                if isHeldBack {
+                    daemonIsLost("it does not read, and \(size); what it misses is in the log")
+                } else {
+                    serverIsLost("it sends faster than the daemon takes, and \(size)")
+                }
             }
         }
     }

@@ -18,26 +18,59 @@ enum NatsEvent: Sendable {
     case refused(String)
     /// The connection is lost: one line.
     case closed(String)
+    /// More waits than is kept. Nothing follows.
+    case full
 }
 
 /// What the threads of a connection have said and the loop has not taken.
+///
+/// Bounded: beyond `bytesMax` the connection counts as closed. What waited comes again from the
+/// log.
 final class NatsQueue: Sendable {
-    private let events = Mutex<[NatsEvent]>([])
+    private struct Waiting {
+        var events = Queue<NatsEvent>()
+        var bytes = 0
+        var isFull = false
+    }
+
+    /// What an event takes beside its bytes.
+    private static let eventBytes = 256
+
+    let bytesMax: Int
+    private let waiting = Mutex(Waiting())
     private let waker: Waker
 
-    init(waking waker: Waker) { self.waker = waker }
+    init(waking waker: Waker, bytesMax: Int = 64 << 20) {
+        self.waker = waker
+        self.bytesMax = bytesMax
+    }
 
     func add(_ event: NatsEvent) {
-        events.withLock { $0.append(event) }
+        waiting.withLock { waiting in
+            guard !waiting.isFull else { return }
+            waiting.events.append(event)
+            waiting.bytes += Self.bytes(of: event)
+            guard waiting.bytes > bytesMax else { return }
+            waiting = Waiting(isFull: true)
+            waiting.events.append(.full)
+        }
         waker.wake()
     }
 
-    func take() -> [NatsEvent] {
-        events.withLock { events in
-            let taken = events
-            events = []
-            return taken
+    var isFull: Bool { waiting.withLock { $0.isFull } }
+
+    /// Removes and returns the oldest; `nil` if there is none.
+    func take() -> NatsEvent? {
+        waiting.withLock { waiting in
+            guard let event = waiting.events.takeFirst() else { return nil }
+            waiting.bytes -= Self.bytes(of: event)
+            return event
         }
+    }
+
+    private static func bytes(of event: NatsEvent) -> Int {
+        guard case .message(let transfer) = event else { return eventBytes }
+        return eventBytes + transfer.bytes
     }
 }
 
@@ -225,7 +258,8 @@ private nonisolated func arrived(
             LinkTransfer(
                 subject: unsafe String(cString: subject),
                 reply: unsafe natsMsg_GetReply(message).map { unsafe String(cString: $0) },
-                headers: unsafe headers(of: message), data: data)))
+                headers: unsafe headers(of: message), data: data
+            ).cutToLimits))
 }
 
 private nonisolated func headers(of message: OpaquePointer?) -> [String] {

@@ -77,9 +77,9 @@ extension Engine {
         // A new state. The old state stays unchanged.
         let state = change.isCreation ? before.copy() : migrated(before, to: change, plan, form)
         if let shared = before.shared {
-            share(shared, state, over: before, change, plan, by: author, stamp)
+            try share(shared, state, over: before, change, plan, by: author, stamp)
         } else if form.link != nil {
-            beginSharing(state, by: author, stamp)
+            try beginSharing(state, by: author, stamp)
         }
         return try adopt(
             state, of: form, isCreation: change.isCreation, by: author, at: stamp.milliseconds,

@@ -21,8 +21,7 @@ extension Transaction {
         }
         if case .presses = store { try admitPress(target) }
         guard let dot = context.nextDot(for: author.replica) else {
-            throw WireError(
-                .unavailable, "the replica's counter is used up; start with --new-replica")
+            throw .counterUsedUp
         }
         let now: FieldStore
         switch store {
@@ -178,4 +177,10 @@ extension Transaction {
         guard case .seal(let secret) = edit else { return (nil, ()) }
         return seal(secret, target, dot).map { ($0, ()) }
     }
+}
+
+extension WireError {
+    /// A replica has no dot left for a write.
+    static let counterUsedUp = WireError(
+        .unavailable, "the replica's counter is used up; start with --new-replica")
 }

@@ -17,7 +17,7 @@ struct Workspace: ~Copyable {
     init(compile: @escaping PatternCompiler) {
         let meter = PatternMeter()
         patternMeter = meter
-        self.compile = { pattern in compile(pattern).map { $0.metered(meter) } }
+        self.compile = { pattern in compile(pattern).map { $0.metered(meter, pattern) } }
     }
 
     /// JSON text, valid until the next call.

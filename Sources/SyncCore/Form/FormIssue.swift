@@ -127,8 +127,13 @@ public struct PatternMatcher: Sendable {
     public func matches(_ text: String) -> Bool { body(text).isMatch }
 
     /// The same, with steps counted by a meter; no match if its steps are used up.
-    func metered(_ meter: PatternMeter) -> PatternMatcher {
+    func metered(_ meter: PatternMeter, _ pattern: String) -> PatternMatcher {
         PatternMatcher(compiledBytes: compiledBytes) { text in
+            if !meter.known.isEmpty,
+                let known = meter.known[PatternMeter.Match(pattern: pattern, text: text)]
+            {
+                return Outcome(isMatch: known, steps: 0)
+            }
             guard meter.left > 0 else {
                 meter.hasRunOut = true
                 return Outcome(isMatch: false, steps: 0)
@@ -136,6 +141,9 @@ public struct PatternMatcher: Sendable {
             let outcome = body(text)
             meter.left -= outcome.steps
             meter.used += outcome.steps
+            if meter.remembers {
+                meter.known[PatternMeter.Match(pattern: pattern, text: text)] = outcome.isMatch
+            }
             return outcome
         }
     }
@@ -151,6 +159,16 @@ final class PatternMeter: @unchecked Sendable {
     var left = Int.max
     var used = 0
     var hasRunOut = false
+    /// Matches that were made beforehand, so that a join has no steps left to take.
+    var known: [Match: Bool] = [:]
+    /// Whether matches become `known`.
+    var remembers = false
+
+    /// A text that was matched.
+    struct Match: Hashable {
+        let pattern: String
+        let text: String
+    }
 
     /// Allows this many steps from now on.
     func begin(_ steps: Int) {

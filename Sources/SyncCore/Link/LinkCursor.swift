@@ -39,11 +39,14 @@ package struct LinkCursor: Hashable, Sendable {
         package var form: String
         /// How far it has the log.
         package var place: Place
+        /// Whether its whole may be taken: the form is not here, so its edits wait for it.
+        package var waitsForWhole: Bool
 
         /// A held form of these parts.
-        package init(form: String, place: Place) {
+        package init(form: String, place: Place, waitsForWhole: Bool = false) {
             self.form = form
             self.place = place
+            self.waitsForWhole = waitsForWhole
         }
     }
 
@@ -90,10 +93,13 @@ extension LinkCursor.Held: CausalityCodable {
     package func write(to writer: inout CausalityWriter) {
         writer.string(form)
         place.write(to: &writer)
+        writer.flag(waitsForWhole)
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
-        self.init(form: try reader.string(), place: try LinkCursor.Place(from: &reader))
+        self.init(
+            form: try reader.string(), place: try LinkCursor.Place(from: &reader),
+            waitsForWhole: try reader.flag())
     }
 }
 

@@ -42,7 +42,9 @@ extension LinkMachine {
             if let next { place = next }
             return drop(arrival, .subject(arrival.subject), next)
         }
-        if held.contains(where: { $0.form == form }) {
+        if let waiting = held.first(where: { $0.form == form }),
+            !waiting.waitsForWhole || subject.content != .whole(form: form)
+        {
             if let next { place = next }
             return skip(next)
         }
@@ -163,10 +165,33 @@ extension LinkMachine {
         _ delivery: LinkDelivery, because refusal: LinkRefusal? = nil, at now: Moment
     ) {
         self.now = now
-        hold(delivery.form, at: delivery.before, because: refusal)
+        hold(delivery, because: refusal)
+    }
+
+    private mutating func hold(
+        _ delivery: LinkDelivery, because refusal: LinkRefusal? = nil, waitsForWhole: Bool = false
+    ) {
+        hold(
+            delivery.form, at: delivery.before, because: refusal, waitsForWhole: waitsForWhole)
         // What is behind it for this form waits with it.
         editDeliveries { if $0.form == delivery.form { $0.items = [] } }
         inHand.removeAll { $0.order == delivery.order }
+    }
+
+    /// A form that is not here waits for its whole, and then goes on with this delivery.
+    ///
+    /// - Returns: whether it waits. If not, too many do, and a later whole has what is in it.
+    package mutating func holdUntilWhole(_ delivery: LinkDelivery, at now: Moment) -> Bool {
+        self.now = now
+        let isHeld = held.contains { $0.form == delivery.form }
+        guard isHeld || held.count < Self.heldMax / 2 else { return false }
+        hold(delivery, waitsForWhole: true)
+        return true
+    }
+
+    /// Whether a form waits for its whole.
+    package func waitsForWhole(_ form: String) -> Bool {
+        held.contains { $0.form == form && $0.waitsForWhole }
     }
 
     /// A held form goes on, from where it waits.
@@ -181,14 +206,31 @@ extension LinkMachine {
     }
 
     private mutating func hold(
-        _ form: String, at place: LinkCursor.Place, because refusal: LinkRefusal?
+        _ form: String, at place: LinkCursor.Place, because refusal: LinkRefusal?,
+        waitsForWhole: Bool = false
     ) {
-        guard !held.contains(where: { $0.form == form }) else { return }
-        held.append(LinkCursor.Held(form: form, place: place))
+        if let known = held.firstIndex(where: { $0.form == form }) {
+            // Its whole has come and was not taken either.
+            if !waitsForWhole { held[known].waitsForWhole = false }
+            return
+        }
+        guard held.count < Self.heldMax else { return stop(at: place) }
+        held.append(LinkCursor.Held(form: form, place: place, waitsForWhole: waitsForWhole))
         held.sort { $0.form < $1.form }
         if let refusal { actions.append(.report(.held(form: form, refusal))) }
         let all = held
         editDeliveries { $0.cursor?.held = all }
+    }
+
+    /// So many forms wait that no more are remembered: nothing is read on, and nothing is lost.
+    private mutating func stop(at place: LinkCursor.Place) {
+        self.place = place
+        editDeliveries {
+            $0.items = []
+            $0.cursor = nil
+        }
+        refuse(
+            "\(Self.heldMax) forms wait already; see pickerctl link status for what they wait for")
     }
 
     /// Changes deliveries that the engine does not have yet.

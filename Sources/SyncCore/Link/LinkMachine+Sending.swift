@@ -36,8 +36,21 @@ extension LinkMachine {
         pump()
     }
 
-    /// A whole of a form is due, as a person asked for it.
-    package mutating func repair(_ form: String, at now: Moment) { share(form, at: now) }
+    /// A whole of a form is due, as a person asked for it: now, or a while after the last one, so
+    /// that nobody makes this host send wholes all the time.
+    package mutating func repair(_ form: String, at now: Moment) {
+        let time = now.monotonicNanoseconds
+        repairs = repairs.filter { time < $0.value + Self.repairPeriod }
+        guard let last = repairs[form] else {
+            repairs[form] = time
+            return share(form, at: now)
+        }
+        self.now = now
+        if last <= time {
+            repairs[form] = last + Self.repairPeriod
+            wholes.demand(form, at: last + Self.repairPeriod)
+        }
+    }
 
     /// A whole of another host was joined.
     package mutating func sawWhole(

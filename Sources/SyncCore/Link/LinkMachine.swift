@@ -102,6 +102,10 @@ package struct LinkMachine: ~Copyable {
     /// The time between two beacons, and from a change to its beacon, in nanoseconds.
     static let beaconPeriod: UInt64 = 10_000_000_000
     static let beaconDelay: UInt64 = 1_000_000_000
+    /// Forms that may wait at once: they are in each cursor.
+    static let heldMax = 256
+    /// The least time between two wholes of a form that people ask for, in nanoseconds.
+    static let repairPeriod: UInt64 = 10_000_000_000
 
     var configuration: Configuration
     package let keys: LinkKeys
@@ -128,6 +132,8 @@ package struct LinkMachine: ~Copyable {
     /// Which hosts have the same.
     package internal(set) var agreement = Agreement()
     var wholes = WholeKeeper()
+    /// When the whole of a form was last sent, or will be, because a person asked for it.
+    var repairs: [String: UInt64] = [:]
     var lastToken: UInt64 = 0
     var linkedAt: UInt64?
     var beaconAt: UInt64?
@@ -187,8 +193,8 @@ package struct LinkMachine: ~Copyable {
     /// How many transactions of a form the log does not have; a whole that is due counts as one.
     package func unsent(of form: String) -> UInt64 { sender.unsent(of: form) }
 
-    /// The forms that wait, by name.
-    package var heldForms: [String] { held.map(\.form) }
+    /// The forms that wait, by name, but those that are not here and wait for their whole.
+    package var heldForms: [String] { held.filter { !$0.waitsForWhole }.map(\.form) }
 
     /// The next action, in order.
     package mutating func takeAction() -> LinkAction? {

@@ -87,8 +87,13 @@ package struct WholeKeeper: Sendable {
 
     /// A whole is due on disagreement, whatever the log has.
     package mutating func demand(_ form: String, random: () -> UInt64, now: UInt64) {
+        demand(form, at: now + random() % (Self.patience + 1))
+    }
+
+    /// A whole is due at that time.
+    mutating func demand(_ form: String, at time: UInt64) {
         forms[form, default: Form()].isDemanded = true
-        forms[form, default: Form()].writesAt = now + random() % (Self.patience + 1)
+        forms[form, default: Form()].writesAt = time
     }
 
     /// The forms whose wholes this host writes now: no other host has, in the meantime.

@@ -91,6 +91,25 @@ public struct LinkTransfer: Hashable, Sendable {
     /// The most headers and the longest subject, reply or header in bytes.
     static let headersMax = 64
     static let lineBytesMax = 1024
+    /// The longest body in bytes. No host of a fleet sends a longer one.
+    static let dataBytesMax = LinkMessage.payloadMax
+
+    /// The message as far as a daemon takes it. Whoever may publish can put a message into the log
+    /// that is longer than a request. What is cut is refused as a message then, and the log is read
+    /// on behind it.
+    package var cutToLimits: LinkTransfer {
+        func cut(_ line: String) -> String { line.cut(toBytes: Self.lineBytesMax) }
+        return LinkTransfer(
+            subject: cut(subject), reply: reply.map(cut),
+            headers: headers.prefix(Self.headersMax).map(cut),
+            data: data.count > Self.dataBytesMax ? [] : data)
+    }
+
+    /// Bytes of its parts.
+    package var bytes: Int {
+        subject.utf8.count + (reply?.utf8.count ?? 0) + data.count
+            + headers.reduce(0) { $0 + $1.utf8.count }
+    }
 }
 
 extension LinkUp {

@@ -121,6 +121,7 @@ extension Engine {
                 "form \(name) is not shared with other hosts; see link.forms in "
                     + "pickersyncd.yaml", form: name)
         }
+        scheduler.spend(form.working.cells.count >> 2, call.connection.account)
         fleet.machine.repair(name, at: now)
         answer(call) { EmptyResult().encode(into: &$0) }
         followFleetAlone()
@@ -141,6 +142,7 @@ extension Engine {
     private func fallBack(_ fleet: FleetLink) {
         fleet.mustFallBack = false
         fleet.dropTaken()
+        workspace.patternMeter.known = [:]
         fleet.machine.fellBack(to: storedCursor, at: now)
     }
 

@@ -23,30 +23,50 @@ extension Engine {
         guard let fleet, fleet.bridge === connection, let joining = fleet.joining, mayJoin(fleet)
         else { return }
         workspace.method = .linkMessage
-        // The origin has limited the steps of patterns.
         workspace.patternMeter.begin(.max)
         defer { workspace.patternMeter.end() }
         let began = stopwatch?()
+        func isLong() -> Bool {
+            guard let began, let stopwatch else { return false }
+            return stopwatch() &- began > Self.joinNanoseconds
+        }
         let items = joining.delivery.items
         while let place = fleet.joining?.next, place < items.count {
+            if fleet.joining?.item == nil {
+                scheduler.spend(
+                    Self.unitsOfItem + items[place].bytes.count >> 7, connection.account)
+                guard let item = decode(items[place], of: joining.delivery, fleet) else {
+                    return followFleet()
+                }
+                fleet.joining?.item = item
+            }
+            guard matchPatterns(fleet, until: isLong) else {
+                return connection.enqueueFirst([.joins])
+            }
             fleet.joining?.next += 1
-            scheduler.spend(
-                Self.unitsOfItem + items[place].bytes.count >> 7, connection.account)
-            guard join(items[place], of: joining.delivery, fleet) else { return followFleet() }
-            if let began, let stopwatch, stopwatch() &- began > Self.joinNanoseconds { break }
+            let item = fleet.joining?.takeItem() ?? .dropped
+            defer { workspace.patternMeter.known = [:] }
+            if case .shared(let shared, _) = item {
+                guard join(shared, of: joining.delivery, fleet) else { return followFleet() }
+            }
+            if isLong() { break }
         }
         guard fleet.joining?.next == items.count else {
             return connection.enqueueFirst([.joins])
         }
         fleet.joining = nil
         finish(joining.delivery, fleet)
+        let form = joining.delivery.form
+        if fleet.machine.waitsForWhole(form), self.form(named: form) != nil {
+            fleet.machine.release(form, at: now)
+        }
         followFleet()
     }
 
-    /// Joins an item. Returns whether the delivery goes on.
-    private func join(
+    /// Reads an item; `nil` if its form must wait.
+    private func decode(
         _ item: LinkItem, of delivery: LinkDelivery, _ fleet: FleetLink
-    ) -> Bool {
+    ) -> FleetLink.Joining.Item? {
         let shared: SharedItem
         do throws(CausalityDecodeError) {
             switch item.kind {
@@ -54,24 +74,35 @@ extension Engine {
             case .whole: shared = .whole(try WholeForm(decoding: item.bytes))
             case .deleted, .retired, .beacon:
                 hold(delivery, "it has an item that this daemon cannot read; upgrade it", fleet)
-                return false
+                return nil
             }
         } catch {
             if case .unsupportedVersion = error {
                 hold(
                     delivery, "\(delivery.host) sends what this daemon cannot read; upgrade it",
                     fleet)
-                return false
+                return nil
             }
             report(.dropped(subject: delivery.form, .malformed(error)), fleet)
-            return true
+            return .dropped
         }
         guard shared.form.isSameBytes(as: delivery.form) else {
             report(.dropped(subject: delivery.form, .notAuthentic), fleet)
-            return true
+            return .dropped
         }
-        if case .delta = shared, form(named: shared.form) == nil {
-            // The whole form comes as well, and has this edit.
+        return .shared(shared, patternChecks(of: shared))
+    }
+
+    /// Joins an item. Returns whether the delivery goes on.
+    private func join(
+        _ shared: SharedItem, of delivery: LinkDelivery, _ fleet: FleetLink
+    ) -> Bool {
+        if case .delta = shared, form(named: shared.form) == nil, isShared(shared.form) {
+            // The form needs its whole first, which may not have this edit.
+            if fleet.machine.holdUntilWhole(delivery, at: now) {
+                fleet.joining = nil
+                return false
+            }
             fleet.counters.known += 1
             return true
         }

@@ -17,6 +17,20 @@ final class FleetLink {
         let delivery: LinkDelivery
         /// The next of its items.
         var next = 0
+        /// That item, once it is read.
+        var item: Item?
+
+        /// An item of the delivery.
+        enum Item {
+            case dropped
+            /// To be joined once these texts are matched.
+            case shared(SharedItem, [PatternCheck])
+        }
+
+        mutating func takeItem() -> Item? {
+            defer { item = nil }
+            return item
+        }
     }
 
     var machine: LinkMachine

@@ -89,8 +89,11 @@ extension Engine {
         return outcomes
     }
 
+    /// Whether a form of that name is shared, if it is here.
+    func isShared(_ form: String) -> Bool { configuration.link?.forms.matches(form) ?? false }
+
     func join(_ item: SharedItem) -> JoinOutcome {
-        guard let shared = configuration.link, shared.forms.matches(item.form) else {
+        guard isShared(item.form) else {
             return .refused("form \(item.form) is not shared here")
         }
         do {

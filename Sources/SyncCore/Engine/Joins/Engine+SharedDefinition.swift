@@ -11,8 +11,8 @@ extension Engine {
     func share(
         _ shared: SharedState, _ state: FormState, over old: FormState, _ change: Redefinition,
         _ plan: FormMigration, by author: Author, _ stamp: HybridTimestamp
-    ) {
-        guard let dot = state.takeDot(of: author.replica) else { return }
+    ) throws(WireError) {
+        let dot = try state.takeDot(of: author.replica)
         if let options = change.options {
             guard let index = old.definition.index(of: options.field) else { return }
             var hidden = shared.hidden
@@ -46,8 +46,8 @@ extension Engine {
         let gone = old.stores.filter { kept[$0.key] == nil }.sorted { $0.key < $1.key }
         for (key, store) in gone {
             guard case .sealed(var register) = store else { continue }
-            if register.isSet, let dot = state.takeDot(of: author.replica) {
-                register.write(nil, dot: dot, stamp: stamp)
+            if register.isSet {
+                register.write(nil, dot: try state.takeDot(of: author.replica), stamp: stamp)
             }
             hidden[key] = .sealed(register)
         }

@@ -83,14 +83,23 @@ extension Engine {
         let author = Author(
             user: "pickersyncd", uid: configuration.daemonUID, client: configuration.serverName,
             connection: 0, replica: replica, host: shared.host)
-        beginSharing(form.working, by: author, clocks.newStamp())
+        do throws(WireError) {
+            try beginSharing(form.working, by: author, clocks.newStamp())
+        } catch {
+            log(
+                .error, "form \(form.name) is not shared: \(error.message)", [.form(form.name)])
+            form.link = nil
+            return
+        }
         link.gathering.withChanges(form) { $0.isWhole = true }
         if configuration.durability != .commit { form.committed = form.working.copy() }
     }
 
     /// Gives a form that was not shared before the register of its definition.
-    func beginSharing(_ state: FormState, by author: Author, _ stamp: HybridTimestamp) {
-        guard let dot = state.takeDot(of: author.replica) else { return }
+    func beginSharing(
+        _ state: FormState, by author: Author, _ stamp: HybridTimestamp
+    ) throws(WireError) {
+        let dot = try state.takeDot(of: author.replica)
         let ids = state.definition.controls.map(\.id)
         let life = environment.random()
         var hidden: [CausalForm.Field] = []
@@ -100,13 +109,11 @@ extension Engine {
                 storeIDs: ids
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
         for control in state.definition.controls {
-            guard
-                let options = state.definition.runtimeOptions(of: control.id, over: state.applied),
-                let dot = state.takeDot(of: author.replica)
+            guard let options = state.definition.runtimeOptions(of: control.id, over: state.applied)
             else { continue }
             hidden.write(
-                options, SharedDefinition.optionsKey(control.id), dot: dot, stamp: stamp,
-                by: author)
+                options, SharedDefinition.optionsKey(control.id),
+                dot: try state.takeDot(of: author.replica), stamp: stamp, by: author)
         }
         state.shared = SharedState(life: life, hidden: hidden, storeIDs: ids)
     }

@@ -134,12 +134,13 @@ extension [CausalForm.Field] {
 // MARK: - The state of a form
 
 extension FormState {
-    /// The dot of a write to one store; `nil` if the replica has none left.
+    /// The dot of a write to one store.
     ///
     /// No two stores share a dot. A write that replaces it in one store has it in the context of
     /// its delta, and so a host that hears of this write first takes the other for removed.
-    func takeDot(of replica: ReplicaID) -> Dot? {
-        guard let dot = context.nextDot(for: replica) else { return nil }
+    /// - Throws: `unavailable` if the replica has none left.
+    func takeDot(of replica: ReplicaID) throws(WireError) -> Dot {
+        guard let dot = context.nextDot(for: replica) else { throw .counterUsedUp }
         context.insert(dot)
         return dot
     }

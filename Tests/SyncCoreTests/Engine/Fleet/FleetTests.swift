@@ -75,6 +75,51 @@ struct FleetTests {
         #expect(world.hosts[1].engine.engine.fleet?.counters.refused ?? 0 > 0)
     }
 
+    @Test("an edit of a form that is not here waits for the whole, which may not have the edit")
+    func earlyEdit() throws {
+        let world = try FleetWorld(hosts: 3, seed: 5)
+        let (a, b, c) = (world.hosts[0], world.hosts[1], world.hosts[2])
+        world.apply(fields)
+        for host in [a, b] { host.comeUp() }
+        try world.rest()
+        world.cut(b)
+        world.increment(a)
+        try world.rest()
+        // The log has forgotten all but the edit.
+        world.stream.trim(world.stream.log.count - 1)
+        c.comeUp()
+        try world.rest()
+        #expect(c.engine.engine.form(named: "shared") == nil)
+        // The first whole is by a host that does not have it.
+        b.engine.call(b.root, .linkRepair(form: "shared"))
+        b.comeUp()
+        try world.rest()
+        #expect(c.value("count") == 1)
+        #expect(try world.settle() == nil)
+    }
+
+    @Test("so many forms wait that no more are remembered: the log is not read on")
+    func manyWait() throws {
+        let world = try FleetWorld(seed: 7)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        let host = world.hosts[1]
+        for index in 0..<LinkMachine.heldMax + 1 {
+            let place = LinkCursor.Place(sequence: UInt64(index), digest: 1)
+            let delivery = LinkDelivery(
+                order: 1_000, form: "f\(index)", host: "h0", milliseconds: 0, items: [],
+                before: place)
+            let fleet = try #require(host.engine.engine.fleet)
+            let waits = fleet.machine.holdUntilWhole(delivery, at: host.engine.engine.now)
+            #expect(waits == (index < LinkMachine.heldMax / 2))
+            if !waits { fleet.machine.hold(delivery, at: host.engine.engine.now) }
+        }
+        #expect(host.phase == .refused)
+        #expect(host.engine.engine.fleet?.machine.place.sequence == UInt64(LinkMachine.heldMax))
+        world.increment(host)
+        #expect(host.value("count") == 1, "edits go on here")
+    }
+
     @Test(
         "kills, cuts, failed commits and a log that forgets: in the end all have every increment",
         arguments: 1...30)

@@ -20,13 +20,16 @@ final class FleetHost {
 
     static let bridgeUID: UInt32 = 77
 
-    init(_ index: Int, seed: UInt64) throws {
+    init(
+        _ index: Int, seed: UInt64, limits: Limits = Limits(),
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+    ) throws {
         self.index = index
         engine = try EngineHost(
-            seed: seed, replica: ReplicaID(id: UInt64(0xa + index), epoch: 1),
+            limits: limits, seed: seed, replica: ReplicaID(id: UInt64(0xa + index), epoch: 1),
             link: LinkConfiguration(
                 fleet: "ops", host: "h\(index)", forms: [Glob("shared")],
-                bridgeUID: Self.bridgeUID))
+                bridgeUID: Self.bridgeUID), compile: compile)
         root = engine.connect(uid: 0, user: "root")
     }
 
@@ -114,10 +117,15 @@ final class FleetWorld {
     /// Increments that were answered.
     private(set) var increments = 0
 
-    init(hosts count: Int = 2, seed: UInt64) throws {
+    init(
+        hosts count: Int = 2, seed: UInt64, limits: Limits = Limits(),
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+    ) throws {
         var random = SplitMix64(seed: seed)
         stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
-        hosts = try (0..<count).map { try FleetHost($0, seed: random.next()) }
+        hosts = try (0..<count).map { 
+            try FleetHost($0, seed: random.next(), limits: limits, compile: compile)
+        }
         self.random = random
     }
 
@@ -166,6 +174,9 @@ final class FleetWorld {
         }
         return moved
     }
+
+    /// Carries until nothing is on its way; no time passes.
+    func rest() throws { while try carry() {} }
 
     func pass(milliseconds: Int64) {
         now += UInt64(milliseconds) * 1_000_000

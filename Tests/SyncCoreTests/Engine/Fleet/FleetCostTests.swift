@@ -1,0 +1,91 @@
+import EngineTestKit
+import Simulation
+import Testing
+
+@testable import SyncCore
+
+/// What a peer can make a host do.
+@Suite("Cost of a fleet")
+struct FleetCostTests {
+    @Test("a whole is sent when somebody asks, and not more often than every ten seconds")
+    func repair() throws {
+        let world = try FleetWorld(seed: 1)
+        world.apply(#"{"id":"note","type":"text"}"#)
+        #expect(try world.settle() == nil)
+        let host = world.hosts[0]
+        let fleet = try #require(host.engine.engine.fleet)
+        let before = fleet.counters.wholes
+        for _ in 0..<90 {
+            host.engine.call(host.root, .linkRepair(form: "shared"))
+            try world.rest()
+            world.pass(milliseconds: 100)
+        }
+        #expect(fleet.counters.wholes == before + 1)
+        for _ in 0..<20 {
+            world.pass(milliseconds: 100)
+            try world.rest()
+        }
+        #expect(fleet.counters.wholes == before + 2, "the last request is not forgotten")
+    }
+
+    @Test("patterns of what is joined are matched in several turns, and not once more in the join")
+    func patterns() throws {
+        var limits = Limits()
+        limits.patternStepsMax = 1_000
+        let world = try FleetWorld(
+            seed: 2, limits: limits,
+            compile: { _ in
+                .success(
+                    PatternMatcher(compiledBytes: 1) { text in
+                        PatternMatcher.Outcome(isMatch: true, steps: text.isEmpty ? 1 : 300)
+                    })
+            })
+        let (one, two) = (world.hosts[0], world.hosts[1])
+        world.apply(
+            (0..<40).map { #"{"id":"t\#($0)","type":"text","pattern":"x"}"# }
+                .joined(separator: ","))
+        for index in 0..<40 { one.set(Change(field: "t\(index)", .value(.string("v\(index)")))) }
+        let engine = two.engine.engine
+        let whole = SharedItem.whole(try #require(one.engine.engine.whole(of: "shared")))
+        #expect(engine.patternChecks(of: whole).count == 40, "also before the form is here")
+        #expect(try world.settle() == nil)
+        #expect(two.value("t39") == "v39")
+
+        let fleet = try #require(engine.fleet)
+        fleet.joining = FleetLink.Joining(
+            delivery: LinkDelivery(
+                order: 1, form: "shared", host: "h0", milliseconds: 0, items: [], before: .start),
+            item: .shared(whole, engine.patternChecks(of: whole)))
+        let meter = engine.workspace.patternMeter
+        var turns = 0
+        repeat {
+            turns += 1
+            meter.used = 0
+            let isDone = engine.matchPatterns(fleet) { false }
+            #expect(meter.used <= limits.patternStepsMax + 300)
+            if isDone { break }
+        } while turns < 1_000
+        #expect((10...40).contains(turns))
+        meter.used = 0
+        for check in engine.patternChecks(of: whole) { _ = check.matcher.matches(check.text) }
+        #expect(meter.used == 0)
+    }
+
+    @Test("a replica without a counter left refuses a definition instead of keeping it to itself")
+    func exhausted() throws {
+        let world = try FleetWorld(seed: 3)
+        world.apply(#"{"id":"note","type":"text"}"#)
+        #expect(try world.settle() == nil)
+        let host = world.hosts[0]
+        let form = try #require(host.engine.engine.form(named: "shared"))
+        let replica = host.engine.engine.replica
+        let last = CausalContext(VersionVector([.init(replica, .max)]))
+        form.working.context.formUnion(last)
+        let answers = host.engine.ask(
+            host.root,
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":"#
+                + #"{"form":"shared","fields":[{"id":"other","type":"text"}]}}}"#)
+        #expect(answers.joined().contains("counter is used up"), "\(answers)")
+        #expect(form.working.definition.index(of: "other") == nil)
+    }
+}
