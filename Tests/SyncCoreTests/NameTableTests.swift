@@ -9,7 +9,8 @@ struct NameTableTests {
     func againstDictionary() {
         var random = ProtocolRandom(seed: ProtocolRandom.seed)
         let names = [
-            "", "a", "aa", "ab", "b", "field-0", "field-00", "field-01", "field-010", "field-011",
+            "", "a", "aa", "ab", "abc", "abd", "abcd", "abce", "abcde", "abdde", "b", "field-0",
+            "field-00", "field-01", "field-010", "field-011",
             "field-0\0", "field-0\0\0", "é", "e\u{301}", "aaaaaaaa", "aaaaaaaab", "aaaaaaaaa\0",
         ]
         var table = NameTable<Int>()

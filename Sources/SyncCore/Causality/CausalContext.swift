@@ -45,7 +45,10 @@ public struct CausalContext: Hashable, Sendable {
     public var isEmpty: Bool { vector.isEmpty && !hasLoose }
 
     /// Whether there are loose dots.
-    var hasLoose: Bool { looseDots != nil }
+    @inline(__always) var hasLoose: Bool { looseDots != nil }
+
+    /// The only entry of the vector, if the context has nothing else.
+    @inline(__always) var only: VersionVector.Entry? { hasLoose ? nil : vector.entries.only }
 
     /// Whether the context contains the write `dot`.
     public func contains(_ dot: Dot) -> Bool {
@@ -67,8 +70,16 @@ public struct CausalContext: Hashable, Sendable {
     ///
     /// If a peer knows a higher counter of our own id than we do, this store has lost writes and
     /// needs a new epoch.
+    @inline(__always)
     public func highestCounter(of replica: ReplicaID) -> UInt64 {
-        if !hasLoose { return vector[replica] }
+        // Nearly always, and then nothing is copied.
+        if !hasLoose, let only = vector.entries.only, only.replica == replica {
+            return only.counter
+        }
+        return searchedCounter(of: replica)
+    }
+
+    private func searchedCounter(of replica: ReplicaID) -> UInt64 {
         let last = position(of: Dot(replica, .max))
         if last < loose.count, loose[last].replica == replica { return loose[last].counter }
         if last > 0, loose[last - 1].replica == replica { return loose[last - 1].counter }
@@ -78,6 +89,7 @@ public struct CausalContext: Hashable, Sendable {
     /// The next dot of `replica`; `nil` after 2^64 - 1 writes.
     ///
     /// Only the replica itself may use it, once, and only on its own stored context.
+    @inline(__always)
     public func nextDot(for replica: ReplicaID) -> Dot? {
         let highest = highestCounter(of: replica)
         return highest == .max ? nil : Dot(replica, highest + 1)

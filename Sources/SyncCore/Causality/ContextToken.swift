@@ -60,6 +60,13 @@ public enum ContextToken {
         text.put(decimal: dot.counter)
     }
 
+    /// Writes the token of one entry alone: at most `dotBytesMax` bytes.
+    static func write(_ entry: VersionVector.Entry, to text: inout TextPlace) {
+        entry.replica.write(to: &text)
+        text.put(UInt8(ascii: ":"))
+        text.put(decimal: entry.counter)
+    }
+
     /// The only spelling of `context`.
     public static func render(_ context: CausalContext) -> String {
         String(unsafeUninitializedCapacity: bytesMax(of: context)) { buffer in
@@ -79,14 +86,8 @@ public enum ContextToken {
 
     /// Writes the text of `render`, at most `bytesMax(of:)` bytes.
     static func write(_ context: CausalContext, to text: inout TextPlace) {
-        let entries = context.vector.entries
-        if !context.hasLoose, entries.count == 1 {
-            // Nearly always.
-            entries[0].replica.write(to: &text)
-            text.put(UInt8(ascii: ":"))
-            return text.put(decimal: entries[0].counter)
-        }
         let start = text.place
+        let entries = context.vector.entries
         let loose = context.loose
         var entry = 0
         var dot = 0

@@ -83,6 +83,9 @@ extension VersionVector {
         /// `nil` instead of an empty array, which each copy would retain.
         private var others: [Entry]?
 
+        /// The only entry; `nil` unless there is exactly one.
+        @inline(__always) var only: Entry? { head.counter > 0 && others == nil ? head : nil }
+
         public var startIndex: Int { 0 }
 
         public var endIndex: Int { head.counter == 0 ? 0 : 1 + (others?.count ?? 0) }

@@ -74,13 +74,13 @@ struct CellContent {
         value = defaultValue
     }
 
-    /// The content after a write, before `resolve`.
-    func with(_ store: FieldStore) -> CellContent {
-        var after = CellContent(kind: nil, defaultValue: .null)
-        after.store = store
-        after.silentWrites = silentWrites
-        after.leases = leases
-        return after
+    /// A control after a write, before `resolve`. The parts that it keeps are passed one by one,
+    /// because all together would be copied.
+    init(_ store: FieldStore, keeping silentWrites: [SilentWrite], _ leases: LeaseStack?) {
+        self.store = store
+        value = .null
+        self.silentWrites = silentWrites
+        self.leases = leases
     }
 
     /// A control with what was kept of it.

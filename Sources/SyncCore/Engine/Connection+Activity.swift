@@ -141,12 +141,14 @@ extension Connection {
         clientState?.activity?.ownDots[form]
     }
 
-    /// Records what it wrote to a form. `held` returns the dots in the form's stores, `living` the
-    /// forms that exist.
-    func note(
-        _ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>, living: () -> Set<FormKey>
-    ) {
-        activity.ownDots.insert(dots, in: form, held: held, living: living)
+    /// Records what it wrote in a transaction. `living` returns the forms that exist.
+    func note(_ transaction: Transaction, living: () -> Set<FormKey>) {
+        let form = transaction.form
+        activity.ownDots.insert(in: form.key, held: { form.working.heldDots }, living: living) {
+            for place in 0..<transaction.dots.count {
+                $0.insert(transaction.dots.element(place))
+            }
+        }
     }
 
     /// The backup that this connection is receiving (`server.backup`).
@@ -258,16 +260,18 @@ struct OwnDotsByForm {
         return latest.form == form ? latest.dots.context : others[form]?.context
     }
 
-    /// Adds fresh writes to a form: see `Connection.note`.
+    /// Adds fresh writes to a form. `held` returns the dots in the form's stores, `living` the
+    /// forms that exist, and `add` inserts the writes: a list of them would be copied.
     mutating func insert(
-        _ dots: Few<Dot>, in form: FormKey, held: () -> Set<Dot>, living: () -> Set<FormKey>
+        in form: FormKey, held: () -> Set<Dot>, living: () -> Set<FormKey>,
+        add: (inout CausalContext) -> Void
     ) {
         if latest?.form != form {
             if let latest { others[latest.form] = latest.dots }
             latest = (form, others.removeValue(forKey: form) ?? OwnDots())
             if others.count >= pruneAt { prune(living()) }
         }
-        latest!.dots.insert(dots, held: held)
+        latest!.dots.insert(held: held, add: add)
     }
 
     private mutating func prune(_ living: Set<FormKey>) {
@@ -283,10 +287,10 @@ struct OwnDots {
     /// every field, so the threshold doubles with the number of dots that remain.
     private var pruneAt = 64
 
-    /// Adds fresh writes. `held` gives what the form's stores hold.
-    mutating func insert(_ dots: Few<Dot>, held: () -> Set<Dot>) {
-        for place in dots.indices { context.insert(dots[place]) }
-        guard context.loose.count >= pruneAt else { return }
+    /// Adds fresh writes: see `OwnDotsByForm`.
+    mutating func insert(held: () -> Set<Dot>, add: (inout CausalContext) -> Void) {
+        add(&context)
+        guard context.hasLoose, context.loose.count >= pruneAt else { return }
         let held = held()
         context = context.prunedLoose(where: held.contains)
         pruneAt = max(64, 2 * context.loose.count)

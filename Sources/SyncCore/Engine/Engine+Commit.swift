@@ -122,35 +122,37 @@ extension Engine {
     }
 
     /// Adds a transaction to the gathering batch.
-    func gather(_ extent: Extent, of form: LiveForm, _ row: RevisionRow?) {
+    func gather(_ extent: Extent, of form: LiveForm, _ row: consuming RevisionRow?) {
         let limits = configuration.limits
+        let added = row.map { (revision: $0.revision, uid: $0.uid, bytes: $0.bytesEstimate) }
+        var row = row
         var dropped: (through: UInt64, bytes: Int)?
         link.gathering.withChanges(form) { changes in
             switch extent {
             case .cells(let cells):
-                for place in cells.indices { changes.cells.insert(cells[place]) }
+                for place in cells.indices { changes.cells.insert(cells.element(place)) }
             case .whole(let removed):
                 changes.isWhole = true
                 changes.removed += removed
             case .deletion: changes.isDeleted = true
             }
-            if let row { changes.revisions.append(row) }
+            if let row = row.take() { changes.revisions.append(row) }
             if changes.revisions.count > 2 * limits.historyRevisionsMax {
                 dropped = changes.dropRevisions(
                     leaving: limits.historyRevisionsMax, perUser: limits.historyRevisionsPerUser)
             }
         }
-        if let row { link.gathering.bytes += row.bytesEstimate }
+        if let added { link.gathering.bytes += added.bytes }
         if let dropped {
             link.gathering.bytes -= dropped.bytes
             prune(form, through: dropped.through)
         }
         counters.transactions += 1
         form.revisionsSincePruning += 1
-        if let row {
-            form.note(author: row.uid)
+        if let added {
+            form.note(author: added.uid)
             let isPiece = form.historyBytes.append(
-                row.revision, bytes: row.bytesEstimate, pieceBytes: limits.historyBytesMax / 64)
+                added.revision, bytes: added.bytes, pieceBytes: limits.historyBytesMax / 64)
             if isPiece { boundHistory(of: form) }
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }

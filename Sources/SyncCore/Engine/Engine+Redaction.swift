@@ -70,7 +70,7 @@ extension Engine {
                     form: form.name, revision: revision, message: params.message,
                     redacts: params.revision, into: &writer
                 ) {
-                    $0.token(state.shownContext)
+                    state.writeToken(into: &$0)
                 } changes: { _ in
                 }
             }, touched: Few(), cells: Few(), of: form)

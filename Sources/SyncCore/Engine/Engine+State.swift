@@ -15,8 +15,10 @@ extension Engine {
         answer(call) { writer in
             StateSnapshot.encode(
                 form: form.name, log: form.log, revision: Revision(clamping: state.revision),
-                context: state.shownContext, into: &writer
-            ) { writer in
+                into: &writer
+            ) {
+                state.writeToken(into: &$0)
+            } fields: { writer in
                 for index in fields {
                     writer.field(state.definition.controls[index].id, members: state.text(index))
                 }
@@ -245,7 +247,7 @@ extension Engine {
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
-        note(transaction.dots, form, connection)
+        note(transaction, connection)
         if case .connection? = transaction.lease {
             for place in transaction.touched.indices {
                 let target = transaction.touched[place]
@@ -266,13 +268,13 @@ extension Engine {
                 skipped: skipped, into: &writer
             ) { writer in
                 if seen.isEmpty, transaction.dots.count == 1 {
-                    writer.token(transaction.dots[0])
+                    writer.token(transaction.dots.element(0))
                 } else {
                     writer.token(state.answerContext(seen, transaction.dots))
                 }
             } fields: { writer in
                 for place in answered.indices {
-                    let index = answered[place]
+                    let index = answered.element(place)
                     writer.field(
                         state.definition.controls[index].id,
                         members: transaction.text(of: index) ?? state.text(index),
@@ -292,7 +294,9 @@ extension Engine {
             onSilentWrite?(transaction.author, transaction.revision, Array(transaction.dots))
             return gather(transaction.silent, of: form)
         }
-        for place in transaction.touched.indices { armLeases(transaction.touched[place], of: form) }
+        for place in transaction.touched.indices {
+            armLeases(transaction.touched.element(place), of: form)
+        }
         var frame = frame(of: transaction, message, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
             // The new values fit in a frame, as every snapshot does, but not always with the
@@ -343,7 +347,9 @@ extension Engine {
             StateChanged.encode(
                 form: form.name, revision: Revision(clamping: transaction.revision),
                 message: message, into: &writer
-            ) { $0.token(state.shownContext) } changes: { writer in
+            ) {
+                state.writeToken(into: &$0)
+            } changes: { writer in
                 for place in transaction.touched.indices {
                     let index = transaction.touched.element(place)
                     let hasWas = tellsWas && state.definition.types[index] != .secure
@@ -375,11 +381,9 @@ extension Engine {
     }
 
     /// A connection has seen what it wrote itself.
-    private func note(_ dots: Few<Dot>, _ form: LiveForm, _ connection: Connection) {
-        guard !dots.isEmpty else { return }
-        connection.note(
-            dots, in: form.key, held: { form.working.heldDots },
-            living: { Set(forms.lazy.map(\.key)) })
+    private func note(_ transaction: Transaction, _ connection: Connection) {
+        guard !transaction.dots.isEmpty else { return }
+        connection.note(transaction) { Set(forms.lazy.map(\.key)) }
     }
 }
 

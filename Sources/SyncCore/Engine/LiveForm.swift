@@ -154,7 +154,7 @@ final class LiveForm {
             numbered = definition
             controlNumbers = definition.controls.map { names.number(of: $0.id) }
         }
-        if controls.count == 1 { return FieldNumbers(single: controlNumbers[controls[0]]) }
+        if controls.count == 1 { return FieldNumbers(single: controlNumbers[controls.element(0)]) }
         return FieldNumbers(controls.lazy.map { self.controlNumbers[$0] })
     }
 
@@ -240,6 +240,13 @@ final class FormState {
         if !context.hasLoose { return context }
         let held = heldDots
         return context.prunedLoose(where: held.contains)
+    }
+
+    /// Writes the context token of the shown values.
+    @inline(__always)
+    func writeToken(into writer: inout JSONWriter) {
+        // Nearly always there are no loose dots, and the context need not be copied.
+        if !context.hasLoose { writer.token(context) } else { writer.token(shownContext) }
     }
 
     /// The context token of the shown values.

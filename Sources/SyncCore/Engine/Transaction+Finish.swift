@@ -73,7 +73,7 @@ extension Transaction {
             usualContent(order, kind) ?? content(order, written, undoes, skipped: skipped))
         revision += 1
         for place in order.indices {
-            let index = order[place]
+            let index = order.element(place)
             let cell = self.cell(index)
             // What only derives from written controls has no cell of this revision yet.
             state.cells[index] =

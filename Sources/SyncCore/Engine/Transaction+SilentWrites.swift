@@ -10,7 +10,7 @@ extension Transaction {
     func writeSilently(_ edit: StoredEdit, _ target: Int) {
         let before = content(target)
         let policy = definition.controls[target].conflictPolicy
-        guard policy != .first, isSetOfTags(before) || !isWritten(target),
+        guard policy != .first, isSetOfTags(before.store) || !isWritten(target),
             let dot = context.nextDot(for: author.replica)
         else { return }
         var cell = before
@@ -80,9 +80,9 @@ extension Transaction {
         cell.store = .tags(set)
     }
 
-    /// Whether a cell holds tags that somebody has set.
-    func isSetOfTags(_ cell: CellContent) -> Bool {
-        if case .tags(let tags) = cell.store { !tags.isEmpty } else { false }
+    /// Whether a store holds tags that somebody has set.
+    func isSetOfTags(_ store: FieldStore?) -> Bool {
+        if case .tags(let tags) = store { !tags.isEmpty } else { false }
     }
 
     /// The writes that are repeated when a number is set to its present value: the earlier set and

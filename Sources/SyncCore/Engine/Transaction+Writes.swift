@@ -48,8 +48,9 @@ extension Transaction {
             register.write(bytes.value, dot: dot, stamp: stamp)
             now = .sealed(register)
         }
-        var cell = before.content.with(now)
-        if case .addTags(_, let again) = edit, !again.isEmpty, isSetOfTags(before.content) {
+        var cell = CellContent(
+            now, keeping: before.content.silentWrites, before.content.leases)
+        if case .addTags(_, let again) = edit, !again.isEmpty, isSetOfTags(store) {
             renew(again, in: &cell, target, dot)
         }
         cell.forgetGoneSilentWrites()

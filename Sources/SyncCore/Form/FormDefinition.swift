@@ -45,6 +45,10 @@ public final class FormDefinition: Sendable {
     /// Whether anyone may set each control, without a message and at any time that it is enabled.
     let isOpen: [Bool]
 
+    /// The longest printable ASCII that each control accepts whatever it says; negative for other
+    /// controls than texts without a pattern.
+    let plainTextMax: [Int]
+
     /// The definition as JSON text: encoded once for the store, the notifications and the readers.
     let text: [UInt8]
     /// The most bytes of a snapshot of all fields.
@@ -72,6 +76,7 @@ public final class FormDefinition: Sendable {
         var types: [ControlType] = []
         var storesFlag: [Bool] = []
         var isClosed: [Bool] = []
+        var plainTextMax: [Int] = []
         var required: [Int] = []
         var runButtons: [Int] = []
         var guards: [Int] = []
@@ -79,6 +84,7 @@ public final class FormDefinition: Sendable {
         types.reserveCapacity(controls.count)
         storesFlag.reserveCapacity(controls.count)
         isClosed.reserveCapacity(controls.count)
+        plainTextMax.reserveCapacity(controls.count)
         let (reads, writes) = (access.read.isForAnyone, access.write.isForAnyone)
         for index in controls.indices {
             let type = controls[index].type
@@ -91,6 +97,7 @@ public final class FormDefinition: Sendable {
             case .none: targets.append([])
             }
             types.append(type)
+            plainTextMax.append(type == .text ? controls[index].kind.plainTextMax : -1)
             storesFlag.append(isFlag)
             let mayWrite = controls[index].access[.write]?.isForAnyone ?? writes
             isClosed.append(
@@ -102,6 +109,7 @@ public final class FormDefinition: Sendable {
         self.targets = targets
         self.types = types
         self.storesFlag = storesFlag
+        self.plainTextMax = plainTextMax
         isOpen = targets.indices.map { index in
             !isClosed[index] && targets[index].allSatisfy { !isClosed[$0] }
         }

@@ -35,6 +35,12 @@ extension FormDefinition {
     private func admitHere(
         _ proposed: JSON, control index: Int, values: (Int) -> JSON
     ) throws(InvalidValue) -> JSON {
+        // Nearly every text, and then no attributes are copied.
+        if case .string(let text) = proposed, text.utf8.count <= plainTextMax[index],
+            text.isPlainASCII
+        {
+            return proposed
+        }
         switch controls[index].kind {
         case .picker(let picker):
             return try admit(proposed, picker: picker, index, values)
@@ -258,6 +264,14 @@ extension DateAttributes {
             return "\(FormDefinition.quoted(json)) is off the interval of \(minuteInterval) minutes"
         }
         return nil
+    }
+}
+
+extension ControlKind {
+    /// See `FormDefinition.plainTextMax`. A byte of printable ASCII is a grapheme cluster.
+    var plainTextMax: Int {
+        guard case .text(let text) = self, text.pattern == nil else { return -1 }
+        return min(text.bytesMax, text.maxLength ?? .max)
     }
 }
 

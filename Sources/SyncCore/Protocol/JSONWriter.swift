@@ -238,7 +238,17 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// The token of a causal context.
+    @inline(__always)
     mutating func token(_ context: CausalContext) {
+        // Nearly always one replica has written, and then nothing is copied.
+        if let only = context.only { token(only) } else { longToken(context) }
+    }
+
+    private mutating func token(_ entry: VersionVector.Entry) {
+        plain(bytesMax: ContextToken.dotBytesMax) { ContextToken.write(entry, to: &$0) }
+    }
+
+    private mutating func longToken(_ context: CausalContext) {
         plain(bytesMax: ContextToken.bytesMax(of: context)) { ContextToken.write(context, to: &$0) }
     }
 

@@ -28,13 +28,14 @@ public struct StateSnapshot: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object; `fields` writes the fields with `JSONWriter.field`.
+    /// Writes the object; `context` writes the token, and `fields` the fields with
+    /// `JSONWriter.field`.
     @inline(__always)
     static func encode(
-        form: String, log: String, revision: Revision, context: CausalContext,
-        into writer: inout JSONWriter, fields: (inout JSONWriter) -> Void
+        form: String, log: String, revision: Revision, into writer: inout JSONWriter,
+        context: (inout JSONWriter) -> Void, fields: (inout JSONWriter) -> Void
     ) {
-        begin(form, log, revision, into: &writer) { $0.token(context) }
+        begin(form, log, revision, into: &writer, context: context)
         writer.key("fields")
         writer.beginObject()
         fields(&writer)

@@ -159,7 +159,7 @@ import Testing
         var own = OwnDotsByForm()
         let dot = Dot(ReplicaID(id: 1, epoch: 1), 1)
         for form in 1...1_000 as ClosedRange<FormKey> {
-            own.insert([dot], in: form, held: { [] }, living: { [7, form] })
+            own.insert(in: form, held: { [] }, living: { [7, form] }) { $0.insert(dot) }
         }
         #expect(own.count <= 65)
         #expect(own[7]?.contains(dot) == true && own[1_000]?.contains(dot) == true)

@@ -74,6 +74,26 @@ struct JSONWriterTests {
         }
     }
 
+    @Test("escapes a character at any place of a text of any length")
+    func everyPlace() throws {
+        let specials: [Unicode.Scalar] = ["\"", "\\", "\u{1F}", "\u{7F}", "é", "\u{2028}"]
+        for length in 0..<26 {
+            let plain = (0..<length).map { Unicode.Scalar(UInt8(ascii: "a") + UInt8($0)) }
+            var text = String(String.UnicodeScalarView(plain))
+            #expect(JSON.string(text).encodedText == "\"\(text)\"")
+            for place in 0..<length {
+                for special in specials {
+                    var scalars = plain
+                    scalars[place] = special
+                    text = String(String.UnicodeScalarView(scalars))
+                    let written = JSON.string(text).encodedText
+                    #expect(!written.unicodeScalars.contains(where: SafeText.isHarmful))
+                    #expect(try JSON(parsing: written) == .string(text), "\(written)")
+                }
+            }
+        }
+    }
+
     @Test("prints for people with two spaces a level")
     func pretty() {
         let json: JSON = ["a": [1, [], ["b": .null]], "c": [:], "d\n": "e"]
