@@ -94,7 +94,7 @@ public struct LinkTransfer: Hashable, Sendable {
     /// The longest body in bytes. No host of a fleet sends a longer one.
     static let dataBytesMax = LinkMessage.payloadMax
 
-    /// The message as far as a daemon takes it. Whoever may publish can put a message into the log
+    /// The message as far as a daemon takes it. A user of the server can put a message into the log
     /// that is longer than a request. What is cut is refused as a message then, and the log is read
     /// on behind it.
     package var cutToLimits: LinkTransfer {

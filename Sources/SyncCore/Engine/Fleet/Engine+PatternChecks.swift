@@ -23,7 +23,8 @@ extension Engine {
                 else { continue }
                 let key = CausalForm.Key(storeIDs[index], .register)
                 guard isAll || theirs[key] != nil else { continue }
-                let known = own[key].flatMap { state?.cells[$0].store } ?? state?.shared?.hidden[key]
+                let known =
+                    own[key].flatMap { state?.cells[$0].store } ?? state?.shared?.hidden[key]
                 for store in [theirs[key], known] {
                     guard case .register(let register)? = store else { continue }
                     for sibling in register.siblings {
