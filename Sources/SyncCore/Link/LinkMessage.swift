@@ -164,7 +164,8 @@ package struct LinkMessage: Hashable, Sendable {
 
     /// The piece of the content that is in this part.
     ///
-    /// - Throws: `newerVersion` for an authentic message of one, and why a message is not authentic.
+    /// - Throws: `newerVersion` if the message is authentic and of one; otherwise why it is not
+    ///   authentic.
     package func open(with keys: LinkKeys) throws(LinkRefusal) -> [UInt8] {
         guard keys.opening.contains(headers.key) else { throw .otherKey(headers.key) }
         guard let piece = keys.open(headers.key, body, Self.associated(subject, headers)) else {

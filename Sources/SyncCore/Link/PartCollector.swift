@@ -73,7 +73,8 @@ struct PartCollector {
                     changed: now))
         }
         unfinished[place].changed = now
-        if unfinished[place].pieces.updateValue(piece, forKey: headers.part.index) == nil {
+        if unfinished[place].pieces[headers.part.index] == nil {
+            unfinished[place].pieces[headers.part.index] = piece
             unfinished[place].bytes += piece.count
         }
         guard unfinished[place].bytes <= Self.messageBytesMax else {

@@ -86,7 +86,7 @@ struct LinkMessageTests {
         let read = LinkMessage(
             subject: subject, headers: try LinkHeaders(message.headers.wire), body: message.body)
         #expect(refusal { _ = try read.open(with: keys) } == .newerVersion(2))
-        // Whoever cannot seal does not make a form wait for an upgrade.
+        // A message that is not sealed with the key does not make a form wait for an upgrade.
         var forged = message
         forged.headers.version = 3
         #expect(refusal { _ = try forged.open(with: keys) } == .notAuthentic)
