@@ -8,12 +8,16 @@ private let inMemory = "@memory"
 
 /// The names of all cases. Rows beside the values are kept in another way below `commit`.
 var worstNames: [String] {
-    CostlyRequest.all.map(\.name) + CostlyRequest.ofRuns.map { $0.name + inMemory }
+    CostlyRequest.all.map(\.name) + CostlyRequest.ofRuns.map { $0.name + inMemory } + [departure]
 }
+
+/// Handlers that leave in one iteration of the loop.
+private let departure = "departure/handlers"
 
 /// Asks for one costly request as an engine over a store in memory is asked, where `isAsked`;
 /// otherwise only what it needs is made.
 func worst(_ name: String, isAsked: Bool) throws {
+    if name == departure { return try worstDeparture(isAsked: isAsked) }
     let durability: Durability = name.hasSuffix(inMemory) ? .memory : .commit
     let name = durability == .commit ? name : String(name.dropLast(inMemory.count))
     guard let costly = CostlyRequest.all.first(where: { $0.name == name }) else {
@@ -29,6 +33,45 @@ func worst(_ name: String, isAsked: Bool) throws {
     }
     let request = costly.request()
     measured = { host.ask(client, request) }
+    if isAsked { measuredRequest() }
+}
+
+/// As many handlers as the daemon notes in one iteration leave a form in which 544 runs are without
+/// their handlers already.
+private func worstDeparture(isAsked: Bool) throws {
+    let host = try EngineHost(compile: RegularExpression.compiler)
+    let client = host.connect(uid: 0, user: "root")
+    let buttons = (0..<100).map { #"{"id":"b\#($0)","type":"button","runs":"queue"}"# }
+    let presses = (0..<100).map { #"{"field":"b\#($0)","press":true}"# }
+    func ask(_ id: ConnectionID, _ method: String, _ params: String) {
+        let answers = host.ask(
+            id, #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(params)}}"#)
+        precondition(
+            answers.contains { $0.contains("\"result\"") },
+            "\(method): \(answers.description.prefix(400))")
+    }
+    ask(
+        client, "form.apply",
+        #""definition":{"form":"f","fields":[\#(buttons.joined(separator: ","))]}"#)
+    for _ in 0..<8 {
+        ask(client, "state.set", #""form":"f","changes":[\#(presses.joined(separator: ","))]"#)
+    }
+    func handlers(_ count: Int) -> [ConnectionID] {
+        (0..<count).map { number in
+            let id = host.connect(uid: UInt32(1_000 + number), user: "user\(number)")
+            ask(id, "button.handle", #""form":"f""#)
+            return id
+        }
+    }
+    for _ in 0..<4 {
+        for id in handlers(136) { host.disconnect(id) }
+        host.settle()
+    }
+    let leaving = handlers(256)
+    measured = {
+        for id in leaving { host.disconnect(id) }
+        host.settle()
+    }
     if isAsked { measuredRequest() }
 }
 

@@ -121,7 +121,10 @@ public final class Engine {
         setTime(now)
         // Many connections may end together. What is due then is done once, at the next event:
         // each iteration of the loop ends with one.
-        if case .disconnected = input {} else { meetDeadlines() }
+        switch input {
+        case .disconnected, .endOfStream: break
+        default: meetDeadlines()
+        }
         switch input {
         case .connected(let id, let peer): connect(id, peer)
         case .disconnected(let id):
