@@ -48,12 +48,14 @@ extension StoryWorld {
         if token != nil {
             for (serial, subscription) in peer.subscriptions
             where subscription.answer <= notice.position {
-                guard let due = subscription.due.first, due.notice == normal else { continue }
+                guard let due = subscription.due.first, model.isSame(normal, as: due.notice)
+                else { continue }
                 model.peers[connection]?.subscriptions[serial]?.due.removeFirst()
                 return try learn(token, due, serial)
             }
             for (place, ended) in peer.ended.enumerated() where notice.position < ended.answer {
-                guard ended.subscription.due.first?.notice == normal else { continue }
+                guard let due = ended.subscription.due.first, model.isSame(normal, as: due.notice)
+                else { continue }
                 model.peers[connection]?.ended[place].subscription.due.removeFirst()
                 return
             }

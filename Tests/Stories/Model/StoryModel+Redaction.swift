@@ -32,6 +32,19 @@ extension StoryModel {
         return (place, past)
     }
 
+    /// Whether a notification is the one that is due. Whoever reads earlier revisions may be told
+    /// one with its message or, after a redaction, without.
+    func isSame(_ told: JSON, as due: JSON) -> Bool {
+        if told == due { return true }
+        guard let revision = told["params"]?["revision"],
+            due.with("redacted", of: ["params", "message"]) == told
+        else { return false }
+        return forms.contains { form in
+            told["params"]?["form"] == .string(form.name)
+                && form.revisions.contains { $0.entry["redacts"] == revision }
+        }
+    }
+
     /// What a read may be answered that was begun before redactions of other connections and ended
     /// after them: all as it was, without the messages.
     func readingsDuringRedactions(

@@ -118,7 +118,10 @@ extension StoryModel {
             forms[place].runs[field]?.change(run.write) {
                 $0.canceller = $0.canceller ?? peer.author
             }
-            if let holder = run.holder { cancel(holder, field, form, by: peer.author) }
+            // Told once.
+            if run.canceller == nil, let holder = run.holder {
+                cancel(holder, field, form, by: peer.author)
+            }
             return result(of: run, field, form)
         default: throw StoryRefusal("conflict", form: form.name, field: field)
         }
