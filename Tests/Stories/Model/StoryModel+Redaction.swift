@@ -32,8 +32,8 @@ extension StoryModel {
         return (place, past)
     }
 
-    /// Whether a notification is the one that is due. Whoever reads earlier revisions may be told
-    /// one with its message or, after a redaction, without.
+    /// Whether a notification is the one that is due. A client that reads earlier revisions may get
+    /// it with its message or, after a redaction, without.
     func isSame(_ told: JSON, as due: JSON) -> Bool {
         if told == due { return true }
         guard let revision = told["params"]?["revision"],
