@@ -67,6 +67,13 @@ public final class ChildProcess {
         } else {
             process.standardInput = input
         }
+        // Threads of a test runner have signals blocked. A tmux that inherits this is not told of its
+        // children's end, and never ends itself.
+        var none = sigset_t()
+        var blocked = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &blocked)
+        defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
         try process.run()
         if case .text(let text) = given {
             type(text)

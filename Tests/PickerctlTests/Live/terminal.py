@@ -15,9 +15,6 @@ import sys
 import tempfile
 import time
 
-# Threads of a test runner have signals blocked, and a tmux that is not told of its children's end
-# never ends itself.
-signal.pthread_sigmask(signal.SIG_SETMASK, [])
 PROGRAMS, FORM = sys.argv[1:3]
 FOLDER = tempfile.mkdtemp(prefix="pickerlive-", dir="/tmp")
 SOCKET = FOLDER + "/sock"

@@ -20,8 +20,6 @@ import traceback
 import pexpect
 import pyte
 
-# Threads of a test runner have signals blocked, which programs would inherit.
-signal.pthread_sigmask(signal.SIG_SETMASK, [])
 PATIENCE = float(os.environ.get("TTY_PATIENCE", "60"))
 
 KEYS = {
