@@ -16,7 +16,7 @@ final class Bridge: PipeReader {
     private enum DaemonState {
         case waiting
         case attaching(Pipe)
-        case attached(Pipe)
+        case attached(Pipe, LinkAttached)
     }
 
     private enum ServerState {
@@ -86,7 +86,7 @@ final class Bridge: PipeReader {
     private func daemonIsLost(_ reason: String) {
         switch daemon {
         case .waiting: break
-        case .attaching(let pipe), .attached(let pipe): pipe.close()
+        case .attaching(let pipe), .attached(let pipe, _): pipe.close()
         }
         daemon = .waiting
         if lastSaid.daemon != reason {
@@ -105,7 +105,7 @@ final class Bridge: PipeReader {
     private func send(_ request: Request, _ id: RequestID? = nil) {
         switch daemon {
         case .waiting: return
-        case .attaching(let pipe), .attached(let pipe):
+        case .attaching(let pipe), .attached(let pipe, _):
             do throws(UVError) {
                 try pipe.write(request.frame(id: id)) { [weak self] _ in self?.serverSaid() }
             } catch {
@@ -153,7 +153,7 @@ final class Bridge: PipeReader {
 
     private func attached(_ link: LinkAttached) {
         guard case .attaching(let pipe) = daemon else { return }
-        daemon = .attached(pipe)
+        daemon = .attached(pipe, link)
         daemonFailures = 0
         lastSaid.daemon = ""
         say("serves \(link.host) of the fleet \(link.fleet)")
@@ -180,11 +180,20 @@ final class Bridge: PipeReader {
     // MARK: - The server
 
     private func connectToServer() {
-        guard case .attached = daemon, case .none = server, let wake else { return }
+        guard case .attached(_, let link) = daemon, case .none = server, let wake else { return }
         server = .connecting
         let queue = NatsQueue(waking: wake.waker)
         Work.start(on: loop) { [options] in
-            Result { () throws(NatsFailure) in try NatsConnection(options, reporting: queue) }
+            Result { () throws(NatsFailure) in
+                let connection = try NatsConnection(options, reporting: queue)
+                do throws(NatsFailure) {
+                    try connection.requirePermissions(fleet: link.fleet, host: link.host)
+                } catch {
+                    connection.close()
+                    throw error
+                }
+                return connection
+            }
         } then: { [weak self] outcome in
             guard let self, case .finished(let result) = outcome else { return }
             connected(result, queue)
@@ -200,7 +209,9 @@ final class Bridge: PipeReader {
         switch result {
         case .failure(let failure):
             server = .none
-            serverIsLost("\(options.servers.map(Self.shown).joined(separator: ", ")): \(failure)")
+            serverIsLost(
+                "\(options.servers.map(Self.shown).joined(separator: ", ")): \(failure)",
+                after: failure.isRefusal ? Self.refusalPause : nil)
         case .success(let connection):
             server = .there(connection, queue)
             lastSaid.server = ""
@@ -222,7 +233,7 @@ final class Bridge: PipeReader {
 
     /// The daemon has not read what it was sent.
     private var isHeldBack: Bool {
-        guard case .attached(let pipe) = daemon else { return false }
+        guard case .attached(let pipe, _) = daemon else { return false }
         return pipe.unwrittenBytes > Self.unreadBytesMax
     }
 
@@ -259,7 +270,7 @@ final class Bridge: PipeReader {
             lastSaid.server = reason
             say("no server: \(reason)")
         }
-        send(.linkDown(LinkDown(reason: reason.cut(toBytes: 512))))
+        send(.linkDown(LinkDown(reason: reason.cut(toBytes: 1_024))))
         serverTimer.start(after: .milliseconds(pause ?? Self.pause(serverFailures)))
         serverFailures += 1
     }

@@ -41,6 +41,15 @@ public enum BridgeProgram {
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
+    /// Subjects to which a host publishes, but for those that the log keeps.
+    static func tried(fleet: String, host: String) -> [String] {
+        let stream = LinkSubject.stream(of: fleet)
+        return [
+            "ps.\(fleet).\(host).b", "$JS.API.STREAM.INFO.\(stream)",
+            "$JS.API.CONSUMER.CREATE.\(stream)", "$JS.API.CONSUMER.MSG.NEXT.\(stream).check",
+        ]
+    }
+
     /// The configuration of a server for a fleet: JetStream, and a user for each host with the
     /// permissions that it needs.
     ///

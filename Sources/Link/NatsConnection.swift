@@ -88,6 +88,7 @@ struct NatsServer: Sendable {
 @safe final class NatsConnection: @unchecked Sendable {
     private let connection: OpaquePointer
     private let queue: NatsQueue
+    private let subscribed = Mutex<Set<String>>([])
     let server: NatsServer
 
     /// Connects, and waits for that: for a thread of the pool.
@@ -164,8 +165,9 @@ struct NatsServer: Sendable {
             rttMicroseconds: rtt / 1_000)
     }
 
-    /// Subscribes to a subject for as long as the connection lives.
+    /// Subscribes to a subject for as long as the connection lives, once.
     func subscribe(_ subject: String) throws(NatsFailure) {
+        guard subscribed.withLock({ $0.insert(subject).inserted }) else { return }
         let held = unsafe Unmanaged.passRetained(queue).toOpaque()
         var subscription: OpaquePointer?
         let status = unsafe natsConnection_Subscribe(
@@ -196,6 +198,32 @@ struct NatsServer: Sendable {
         try check(unsafe natsConnection_PublishMsg(connection, message), "publishing")
     }
 
+    /// Waits until the server has taken everything before, or has refused it.
+    private func isRefused(_ subject: String) throws(NatsFailure) -> Bool {
+        try check(unsafe natsConnection_FlushTimeout(connection, 5_000), "flush")
+        var text: UnsafePointer<CChar>?
+        unsafe _ = natsConnection_GetLastError(connection, &text)
+        // `Permissions Violation for Publish to "SUBJECT"`
+        return unsafe text.map { unsafe String(cString: $0).contains("\"\(subject)\"") } ?? false
+    }
+
+    /// Tries what a host does with the server, and waits for that: for a thread of the pool.
+    ///
+    /// - Throws: each permission that this host lacks.
+    func requirePermissions(fleet: String, host: String) throws(NatsFailure) {
+        var missing: [String] = []
+        // Without content, none of these has an effect.
+        for subject in BridgeProgram.tried(fleet: fleet, host: host) {
+            try publish(LinkTransfer(subject: subject, data: []))
+            if try isRefused(subject) { missing.append("publish to \(subject)") }
+        }
+        for subject in ["_INBOX.\(host).check"] + LinkSubject.heard(in: fleet) {
+            try subscribe(subject)
+            if try isRefused(subject) { missing.append("subscribe to \(subject)") }
+        }
+        guard missing.isEmpty else { throw NatsFailure(missing: missing) }
+    }
+
     /// Ends the connection, and waits for that: for a thread of the pool, and the last call.
     func close() { unsafe natsConnection_Destroy(connection) }
 }
@@ -203,6 +231,16 @@ struct NatsServer: Sendable {
 /// Why cnats did not do something: one line.
 struct NatsFailure: Error, CustomStringConvertible {
     let description: String
+    /// Whether a person has to change something.
+    var isRefusal = false
+
+    /// The server does not permit what a host needs.
+    init(missing: [String]) {
+        description =
+            "the server refuses: \(missing.joined(separator: "; ")); allow this host what "
+            + "pickersync-link --print-nats-config prints"
+        isRefusal = true
+    }
 
     init(_ status: natsStatus, _ what: String? = nil) {
         var status = status

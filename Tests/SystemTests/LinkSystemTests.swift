@@ -42,7 +42,9 @@ private final class LinkedHost {
         bridge = nil
     }
 
-    func run(_ words: String...) throws -> ChildProcess.Outcome {
+    func run(_ words: String...) throws -> ChildProcess.Outcome { try run(words) }
+
+    func run(_ words: [String]) throws -> ChildProcess.Outcome {
         try ChildProcess.run(
             [builtProgram("pickerctl")] + words + ["--socket", folder("sock"), "--no-autostart"])
     }
@@ -134,15 +136,52 @@ struct LinkSystemTests {
         try one.must("set", "deploy/target=lab")
         try two.must("set", "deploy/target=test")
         try two.must("set", "deploy/note=alone")
-        #expect(try one.run("link", "status").out.contains(" unsent"))
+        let unsent = try one.run("link", "status").out
+        #expect(unsent.contains(", 2 unsent ("), "\(unsent)")
+        #expect(unsent.contains("deploy: 2 unsent"), "\(unsent)")
         try fleet.server.start()
         try fleet.settle("increments add up, and of two values one is on both hosts") {
             one.values.contains("count=7") && one.values.contains("note=alone")
         }
         let metrics = try one.run("status", "-o", "prometheus").out
         #expect(metrics.contains("\npickersync_link_up 1\n"), "\(metrics)")
+        #expect(metrics.contains("\npickersync_link_agrees{host=\"two\"} 1\n"), "\(metrics)")
+        #expect(metrics.contains("\npickersync_link_wholes_total{why=\"shared\"} "), "\(metrics)")
+        let test = try one.run("link", "test")
+        #expect(test.status == 0, "\(test.err)")
+        for part in ["bridge to server", "acknowledged", "back through", "durable in the store"] {
+            #expect(test.out.contains(part), "\(test.out)")
+        }
         let history = try two.run("history", "deploy", "-o", "json").out
         #expect(history.contains(#""host":"one""#), "\(history)")
+    }
+
+    @Test("of two forms of one name somebody chooses one; a deleted form is deleted on both")
+    func formsOfOneName() throws {
+        let fleet = try Fleet()
+        let (one, two) = (fleet.hosts[0], fleet.hosts[1])
+        fleet.server.kill()
+        let folder = try TemporaryFolder()
+        for (host, value) in [(one, "ours"), (two, "theirs")] {
+            let file = try folder.write(
+                "deploy.yaml", "form: deploy\nfields: [{id: note, type: text}]\n")
+            try host.must("form", "apply", file)
+            try host.must("set", "deploy/note=\(value)")
+        }
+        try fleet.server.start()
+        for command in ["status", "doctor"] {
+            try eventually("\(command) says that the form waits") {
+                try one.run(command).out.contains("deploy waits: another host has another form")
+            }
+        }
+        let open = try one.run("link", "form", "deploy")
+        #expect(open.status != 0 && open.err.contains("say which one stays"), "\(open.err)")
+        try one.must("link", "form", "deploy", "--take-theirs")
+        try fleet.settle("both have the other one") { one.values.contains("note=theirs") }
+        try two.must("form", "delete", "--yes", "deploy")
+        try eventually("it is deleted on both") {
+            try one.run("form", "list").out.contains("deploy") == false
+        }
     }
 
     @Test("kill -9 of bridge, daemon and server: nothing that was answered is lost")
@@ -209,8 +248,16 @@ struct LinkSystemTests {
                     timeout: 5 }
                 no_auth_user: a
                 """)
-        try eventually("it names what is missing") {
-            try fleet.hosts[0].run("link", "status").out.contains("the server refuses: ")
+        let missing = [
+            "publish to $JS.API.STREAM.INFO.PS_ops", "publish to $JS.API.CONSUMER.CREATE.PS_ops",
+            "publish to $JS.API.CONSUMER.MSG.NEXT.PS_ops.check", "subscribe to ps.ops.*.p.>",
+        ]
+        for command in [["link", "status"], ["doctor"]] {
+            try eventually("\(command): it names each that is missing, and no other") {
+                let said = try fleet.hosts[0].run(command).out
+                return missing.allSatisfy(said.contains) && !said.contains("to ps.ops.one.b")
+                    && !said.contains("to ps.ops.*.b")
+            }
         }
         try fleet.hosts[0].must("status")
     }

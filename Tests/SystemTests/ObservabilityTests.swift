@@ -7,7 +7,11 @@ struct ObservabilityTests {
     @Test("promtool takes metrics, rules and panels, and none refers to a metric that is not there")
     func promtool() throws {
         let folder = try TemporaryFolder()
-        let daemon = try DaemonProcess(folder).ready()
+        _ = try ChildProcess.run([
+            builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
+        ])
+        let link = ["fleet=ops", "host=web1", "forms=*", "key=\(folder("key"))"]
+        let daemon = try DaemonProcess(folder, more: link.flatMap { ["--link", $0] }).ready()
         let writer = try WireClient(daemon.socket)
         try writer.apply()
         let metrics = try ChildProcess.run(

@@ -23,9 +23,10 @@ def promtool_says(arguments, text=None):
         faults.append(f"promtool check metrics: {done.stdout}{done.stderr}")
 
 
+# A metric with a label has no sample where nothing has been counted.
 known = {
-    line.split("{")[0].split(" ")[0] for line in metrics.read_text().splitlines()
-    if line and not line.startswith("#")}
+    line.split(" ")[2] if line.startswith("# TYPE") else line.split("{")[0].split(" ")[0]
+    for line in metrics.read_text().splitlines() if line and not line.startswith("# HELP")}
 promtool_says(["check", "metrics"], metrics.read_text())
 promtool_says(["check", "rules", str(folder / "alerts.yaml")])
 

@@ -152,7 +152,8 @@ extension Request {
         switch self {
         case .formApply(let params): params.isDryRun ? .read : .edit
         case .formSetOptions, .formDelete, .stateSet, .stateLease, .stateUndo, .stateRedo,
-            .buttonFinish, .buttonCancel, .proposalApprove, .proposalRefuse, .proposalWithdraw:
+            .buttonFinish, .buttonCancel, .proposalApprove,
+            .proposalRefuse, .proposalWithdraw:
             .edit
         case .historyRedact: .storedEdit
         case .formList, .formWatch, .formGet, .stateGet, .stateSubscribe, .stateHistory,
@@ -160,7 +161,8 @@ extension Request {
             .serverBackup:
             .read
         case .hello, .ping, .stateUnsubscribe, .presenceUpdate, .buttonHandle, .buttonProgress,
-            .linkAttach, .linkUp, .linkDown, .linkMessage, .linkRepair:
+            .linkAttach, .linkUp, .linkDown, .linkMessage, .linkRepair,
+            .linkTest, .formLink, .formUnlink:
             .neither
         }
     }

@@ -186,6 +186,7 @@ extension Engine {
         } else {
             link.cursor = batch.cursor ?? link.cursor
         }
+        link.deletedForms.keep(batch.deletedForms)
         for changes in batch.changes {
             if let shared = changes.shared { changes.form.link?.committed(shared.items) }
         }

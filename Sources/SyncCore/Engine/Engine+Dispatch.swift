@@ -155,6 +155,9 @@ extension Engine {
         case .linkDown(let params): try linkDown(params, call)
         case .linkMessage(let params): try linkMessage(params, call)
         case .linkRepair(let form): try linkRepair(form, call)
+        case .linkTest: try linkTest(call)
+        case .formLink(let params): try formLink(params, call)
+        case .formUnlink(let form): try formUnlink(form, call)
         }
     }
 

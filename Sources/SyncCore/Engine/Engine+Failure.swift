@@ -46,6 +46,7 @@ extension Engine {
             // These answers were sent, so they are written together with the state. If they were
             // written later, a kill in between would let a retry be executed twice.
             unwritten.answers += batch.keys.map(\.row)
+            link.deletedForms.keep(batch.deletedForms)
             for changes in batch.changes where changes.form.existence == .there {
                 unwritten.revisions += changes.revisions
             }
@@ -83,6 +84,7 @@ extension Engine {
         image.takesNewReplicaID = link.leavesReplica
         if let row = registry.proposalNumberRow { image.ongoing.append(row) }
         if let cursor = link.cursor { image.ongoing.append(.cursor(cursor)) }
+        image.ongoing += link.deletedForms.rows
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))

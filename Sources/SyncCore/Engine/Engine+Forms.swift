@@ -198,17 +198,23 @@ extension Engine {
             LogEntry(
                 .notice, "form \(form.name) deleted by \(call.connection.peer.whom)",
                 [.event(.deleted), .form(form.name)] + call.connection.peer.logFields))
+        try rememberDeleted(form)
+        remove(form, params.message)
+        answerEdit(call, of: form) { EmptyResult().encode(into: &$0) }
+    }
+
+    /// Removes a form with the gathering batch.
+    func remove(_ form: LiveForm, _ message: String?) {
         let wasThere = form.existence == .there
         form.existence = .deleting
         form.working.revision += 1
         let listing = OpenBatch.Listing(
-            frame: form.changed(.deleted, at: form.working.revision, params.message),
+            frame: form.changed(.deleted, at: form.working.revision, message),
             readers: readers(of: form, form.working), revision: form.working.revision)
         let event = OpenBatch.Event.deleted(form, listing: listing)
         if wasThere || configuration.durability == .commit {
             publish(event, of: form, .deletion, nil)
         }
-        answerEdit(call, of: form) { EmptyResult().encode(into: &$0) }
     }
 
     // MARK: - Planning
@@ -229,6 +235,7 @@ extension Engine {
             if isCreation {
                 var plan = FormMigration()
                 plan.added = definition.controls.map(\.id)
+                plan.origins = definition.controls.map { _ in .new }
                 return plan
             }
             let old = form.working
@@ -282,6 +289,11 @@ extension Engine {
             state: FormState(file, applied: file.json), existence: .creating)
         form.link = configuration.link.flatMap {
             $0.forms.matches(form.name) ? FormLink(host: $0.host) : nil
+        }
+        if let deleted = link.deletedForm(form.name) {
+            form.working.context = deleted.context
+            form.working.shared = SharedState(
+                lives: deleted.lives, hidden: deleted.fields, storeIDs: file.controls.map(\.id))
         }
         return Redefinition(
             form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)

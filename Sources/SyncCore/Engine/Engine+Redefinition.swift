@@ -21,16 +21,19 @@ extension Engine {
             form.working = before
             throw error
         }
-        if change.isCreation { insert(form) }
+        if change.isCreation {
+            insert(form)
+            if link.deletedForm(form.name) != nil {
+                link.gathering.deletedForms.updateValue(nil, forKey: form.name)
+            }
+        }
         let record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
             .details(.init(touchesAll: true, approval: approval)))
         publishDefinition(
             frame, record, of: form, before: change.isCreation ? nil : before, message)
-        let empty = FormState(before.definition, applied: before.applied)
-        let old = change.isCreation ? empty : before
         if form.link != nil,
-            let shared = form.working.sharedChange(since: old, of: replica, stamp)
+            let shared = form.working.sharedChange(since: before, of: replica, stamp)
         {
             gather(shared, record, of: form, message)
         }

@@ -10,6 +10,9 @@ extension Engine {
             registry.noteProposalNumber(row)
         }
         link.cursor = ongoing[0]?.first { $0.name == OngoingRow.cursorName }?.state
+        do throws(CausalityDecodeError) {
+            link.deletedForms = try DeletedForms(ongoing[0] ?? [])
+        } catch { throw EngineStartError("a deleted form cannot be read: \(error)") }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [])
             form.isUndoStored = true
@@ -59,7 +62,7 @@ extension Engine {
         }
         if let kept = SharedDefinition(in: hidden) {
             state.shared = SharedState(
-                life: kept.life, hidden: hidden, storeIDs: kept.storeIDs(of: state.definition))
+                lives: kept.lives, hidden: hidden, storeIDs: kept.storeIDs(of: state.definition))
         }
         for index in state.cells.indices { checkSecret(index, form, state) }
         state.ongoing = Ongoing(ongoing)

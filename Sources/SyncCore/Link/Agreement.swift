@@ -103,6 +103,17 @@ package struct Agreement: Sendable {
         return (agreeing.count, sharing.count)
     }
 
+    /// The names of the forms that hosts which are there have, in ascending order.
+    package func formsHeard(at now: UInt64) -> [String] {
+        let heard = hosts.filter { isHeard($0, at: now) }
+        return Set(heard.flatMap { $0.beacon.forms.map(\.name) }).sorted()
+    }
+
+    /// Whether a host has said something else of a form.
+    package func differs(from digest: UInt64, of form: String) -> Bool {
+        hosts.contains { $0.beacon.form(named: form).map { $0.digest != digest } ?? false }
+    }
+
     /// Whether a host is there now.
     package func isHeard(_ host: Host, at now: UInt64) -> Bool {
         now < host.heard || now - host.heard < Self.awayAfter

@@ -10,7 +10,7 @@ package struct Beacon: Hashable, Sendable {
         package var name: String
         /// A digest of its causal state.
         package var digest: UInt64
-        /// How many of its own transactions are not acknowledged.
+        /// How many of its own transactions are not acknowledged, and one if the form waits.
         package var unsent: UInt64
 
         /// A form of these parts.

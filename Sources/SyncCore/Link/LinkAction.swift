@@ -82,6 +82,20 @@ package struct LinkDelivery: Hashable, Sendable {
     var before: LinkCursor.Place
 }
 
+/// Why a host publishes a whole form.
+package enum WholeReason: String, Hashable, Sendable, CaseIterable {
+    /// It is shared from now on, or from the start of the daemon on; or it was deleted.
+    case shared
+    /// More edits waited than are kept.
+    case overflow
+    /// The log has no whole that is young enough.
+    case due
+    /// Hosts have not the same.
+    case disagreement
+    /// A person asked for it.
+    case asked
+}
+
 /// Why the log is read again from its beginning.
 package enum ReadAgainReason: String, Hashable, Sendable, CaseIterable {
     /// This store has never read the log.
@@ -131,7 +145,7 @@ package enum LinkAction: Hashable, Sendable {
     /// The engine joins; then the machine hears of it: `saved`, `fellBack` or `hold`.
     case take(LinkDelivery)
     /// The engine gives the state of a form: `wholeMade`.
-    case makeWhole(form: String)
+    case makeWhole(form: String, why: WholeReason)
     /// The engine gives the digests of its forms: `beaconMade`.
     case makeBeacon
     /// Something to say and to count.

@@ -39,14 +39,15 @@ package struct LinkCursor: Hashable, Sendable {
         package var form: String
         /// How far it has the log.
         package var place: Place
-        /// Whether its whole may be taken: the form is not here, so its edits wait for it.
-        package var waitsForWhole: Bool
+        /// Whether a whole is given to the engine all the same: the form is not here, or is another
+        /// form of that name.
+        package var takesWholes: Bool
 
         /// A held form of these parts.
-        package init(form: String, place: Place, waitsForWhole: Bool = false) {
+        package init(form: String, place: Place, takesWholes: Bool = false) {
             self.form = form
             self.place = place
-            self.waitsForWhole = waitsForWhole
+            self.takesWholes = takesWholes
         }
     }
 
@@ -93,13 +94,13 @@ extension LinkCursor.Held: CausalityCodable {
     package func write(to writer: inout CausalityWriter) {
         writer.string(form)
         place.write(to: &writer)
-        writer.flag(waitsForWhole)
+        writer.flag(takesWholes)
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         self.init(
             form: try reader.string(), place: try LinkCursor.Place(from: &reader),
-            waitsForWhole: try reader.flag())
+            takesWholes: try reader.flag())
     }
 }
 

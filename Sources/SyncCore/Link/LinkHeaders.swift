@@ -172,6 +172,21 @@ package enum LinkRefusal: Error, Hashable, Sendable {
     case tooLarge
 }
 
+extension LinkRefusal {
+    /// The case, for counters.
+    package var name: String {
+        switch self {
+        case .subject: "subject"
+        case .header: "header"
+        case .newerVersion: "newerVersion"
+        case .otherKey: "otherKey"
+        case .notAuthentic: "notAuthentic"
+        case .malformed: "malformed"
+        case .tooLarge: "tooLarge"
+        }
+    }
+}
+
 extension LinkRefusal: CustomStringConvertible {
     /// One line for a person.
     package var description: String {

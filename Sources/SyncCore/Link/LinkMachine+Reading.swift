@@ -5,6 +5,7 @@ extension LinkMachine {
 
     /// An answer of JetStream.
     mutating func answered(_ token: UInt64, _ arrival: LinkArrival) {
+        if token == probe?.token, probe?.awaited == .server { return probeAnswered() }
         switch state {
         case .inspecting(let awaited) where awaited.token == token:
             inspected(arrival, isNew: false)

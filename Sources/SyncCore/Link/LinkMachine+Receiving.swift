@@ -16,6 +16,8 @@ extension LinkMachine {
             case ("m.", let token?):
                 if let status = PullStatus(arrival.headers) { pullEnded(token, status) }
             case ("p.", _): acknowledged(id, arrival)
+            case ("t.", let token?):
+                if token == probe?.token, PullStatus(arrival.headers) == nil { probeEnded(.taken) }
             default: break
             }
         } else if let place = arrival.reply.flatMap(DeliveryPlace.init(reply:)) {
@@ -43,7 +45,7 @@ extension LinkMachine {
             return drop(arrival, .subject(arrival.subject), next)
         }
         if let waiting = held.first(where: { $0.form == form }),
-            !waiting.waitsForWhole || subject.content != .whole(form: form)
+            !waiting.takesWholes || subject.content != .whole(form: form)
         {
             if let next { place = next }
             return skip(next)
@@ -52,7 +54,12 @@ extension LinkMachine {
             let headers = try LinkHeaders(arrival.headers)
             if isKnown(headers, form, contexts) {
                 if let next { place = next }
-                return skip(next)
+                skip(next)
+                if headers.number == probe?.number, next != nil {
+                    probeEnded(.back)
+                    probe?.order = lastOrder
+                }
+                return
             }
             let piece = try LinkMessage(
                 subject: subject, headers: headers, body: arrival.payload
@@ -141,6 +148,7 @@ extension LinkMachine {
         let count = inHand.prefix { $0.order <= order }.count
         if let place = inHand[..<count].last(where: { $0.place != nil })?.place { saved = place }
         inHand.removeFirst(count)
+        if let tested = probe?.order, tested <= order { probeEnded(.saved) }
         pull()
     }
 
@@ -161,18 +169,13 @@ extension LinkMachine {
     }
 
     /// A form does not take a delivery: it waits there until `release`, and all others go on.
+    ///
+    /// - Parameter takesWholes: whether the engine is still given its wholes.
     package mutating func hold(
-        _ delivery: LinkDelivery, because refusal: LinkRefusal? = nil, at now: Moment
+        _ delivery: LinkDelivery, takesWholes: Bool = false, at now: Moment
     ) {
         self.now = now
-        hold(delivery, because: refusal)
-    }
-
-    private mutating func hold(
-        _ delivery: LinkDelivery, because refusal: LinkRefusal? = nil, waitsForWhole: Bool = false
-    ) {
-        hold(
-            delivery.form, at: delivery.before, because: refusal, waitsForWhole: waitsForWhole)
+        hold(delivery.form, at: delivery.before, because: nil, takesWholes: takesWholes)
         // What is behind it for this form waits with it.
         editDeliveries { if $0.form == delivery.form { $0.items = [] } }
         inHand.removeAll { $0.order == delivery.order }
@@ -185,13 +188,13 @@ extension LinkMachine {
         self.now = now
         let isHeld = held.contains { $0.form == delivery.form }
         guard isHeld || held.count < Self.heldMax / 2 else { return false }
-        hold(delivery, waitsForWhole: true)
+        hold(delivery, takesWholes: true, at: now)
         return true
     }
 
-    /// Whether a form waits for its whole.
-    package func waitsForWhole(_ form: String) -> Bool {
-        held.contains { $0.form == form && $0.waitsForWhole }
+    /// Whether a form waits, and its wholes are taken.
+    package func takesWholes(_ form: String) -> Bool {
+        held.contains { $0.form == form && $0.takesWholes }
     }
 
     /// A held form goes on, from where it waits.
@@ -205,17 +208,24 @@ extension LinkMachine {
         if case .consuming = state { inspect() }
     }
 
+    /// The log is read again from its beginning: a form is shared again that was not.
+    package mutating func readAll(at now: Moment) {
+        self.now = now
+        place = .start
+        runs = [:]
+        if case .consuming = state { inspect() }
+    }
+
     private mutating func hold(
         _ form: String, at place: LinkCursor.Place, because refusal: LinkRefusal?,
-        waitsForWhole: Bool = false
+        takesWholes: Bool = false
     ) {
         if let known = held.firstIndex(where: { $0.form == form }) {
-            // Its whole has come and was not taken either.
-            if !waitsForWhole { held[known].waitsForWhole = false }
+            held[known].takesWholes = takesWholes
             return
         }
         guard held.count < Self.heldMax else { return stop(at: place) }
-        held.append(LinkCursor.Held(form: form, place: place, waitsForWhole: waitsForWhole))
+        held.append(LinkCursor.Held(form: form, place: place, takesWholes: takesWholes))
         held.sort { $0.form < $1.form }
         if let refusal { actions.append(.report(.held(form: form, refusal))) }
         let all = held

@@ -6,8 +6,12 @@ extension LinkMachine {
     /// A form is shared in this run: its whole is due, as what an earlier run did not send is not
     /// in this outbox.
     package mutating func share(_ form: String, at now: Moment) {
+        demandWhole(form, .shared, at: now)
+    }
+
+    private mutating func demandWhole(_ form: String, _ why: WholeReason, at now: Moment) {
         self.now = now
-        sender.demandWhole(form)
+        sender.demandWhole(form, why)
         pump()
     }
 
@@ -43,12 +47,12 @@ extension LinkMachine {
         repairs = repairs.filter { time < $0.value + Self.repairPeriod }
         guard let last = repairs[form] else {
             repairs[form] = time
-            return share(form, at: now)
+            return demandWhole(form, .asked, at: now)
         }
         self.now = now
         if last <= time {
             repairs[form] = last + Self.repairPeriod
-            wholes.demand(form, at: last + Self.repairPeriod)
+            wholes.demand(form, .asked, at: last + Self.repairPeriod)
         }
     }
 
@@ -78,7 +82,10 @@ extension LinkMachine {
             stream: stream, sequence: saved.sequence, acknowledged: sender.acknowledged,
             clock: now.wallMilliseconds, version: configuration.version,
             forms: digests.map { form, digest in
-                Beacon.Form(name: form, digest: digest, unsent: sender.unsent(of: form))
+                // A form that waits has not read what the cursor says.
+                Beacon.Form(
+                    name: form, digest: digest,
+                    unsent: sender.unsent(of: form) + (held.contains { $0.form == form } ? 1 : 0))
             })
         ownBeacon = beacon
         let content = LinkItem.encode([LinkItem(.beacon, beacon.encoded)])
@@ -93,7 +100,9 @@ extension LinkMachine {
     /// Sends what can be sent.
     mutating func pump() {
         guard case .consuming = state else { return }
-        for form in sender.takeWanted() { actions.append(.makeWhole(form: form)) }
+        for (form, why) in sender.takeWanted() {
+            actions.append(.makeWhole(form: form, why: why))
+        }
         var sender = sender
         let (parts, unsealed) = sender.pump(at: now.monotonicNanoseconds) {
             form, content, counters in
@@ -106,8 +115,9 @@ extension LinkMachine {
         for form in unsealed { actions.append(.report(.unsealed(form: form))) }
     }
 
-    private func seal(
-        _ content: [UInt8], counters: ClosedRange<UInt64>?, to subject: LinkSubject.Content
+    func seal(
+        _ content: [UInt8], counters: ClosedRange<UInt64>?, to subject: LinkSubject.Content,
+        number: UInt64? = nil
     ) -> [LinkMessage]? {
         guard
             let subject = LinkSubject(
@@ -117,18 +127,18 @@ extension LinkMachine {
             content,
             as: LinkHeaders(
                 replica: configuration.replica, counters: counters, run: configuration.run,
-                number: random(), key: keys.id),
+                number: number ?? random(), key: keys.id),
             to: subject,
             payloadMax: min(server?.payloadMax ?? LinkMessage.payloadMin, LinkMessage.payloadMax),
             with: keys)
     }
 
     /// Publishes a part; `id` names its acknowledgement.
-    mutating func publish(_ message: LinkMessage, _ id: String?) {
+    mutating func publish(_ message: LinkMessage, _ id: String?, of kind: String = "p") {
         actions.append(
             .publish(
                 LinkPublication(
-                    subject: message.subject.text, reply: id.map { "\(inbox).p.\($0)" },
+                    subject: message.subject.text, reply: id.map { "\(inbox).\(kind).\($0)" },
                     headers: message.headers.wire, payload: message.body)))
     }
 
@@ -210,8 +220,8 @@ extension LinkMachine {
             wholes.look(
                 at: contexts, ageMax: ageMax, wall: now.wallMilliseconds, random: random, now: time)
         }
-        for form in wholes.due(ageMax: ageMax, wall: now.wallMilliseconds, now: time) {
-            sender.demandWhole(form)
+        for (form, why) in wholes.due(ageMax: ageMax, wall: now.wallMilliseconds, now: time) {
+            sender.demandWhole(form, why)
         }
     }
 }

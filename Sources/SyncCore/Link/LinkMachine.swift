@@ -141,6 +141,8 @@ package struct LinkMachine: ~Copyable {
     var ownBeacon: Beacon?
     /// The reason of the last refusal, which is said once.
     var refusal: String?
+    /// The last test of the link.
+    package internal(set) var probe: LinkProbe?
     /// What the log has of the forms of the last `lookAtWholes`.
     var contexts: [(form: String, context: CausalContext)] = []
 
@@ -187,14 +189,14 @@ package struct LinkMachine: ~Copyable {
     /// Why the link is not used, while it is refused: one sentence.
     package var refusalReason: String? { refusal }
 
-    /// Transactions that the log does not have, and their bytes.
+    /// What the log does not have, as `unsent(of:)` counts it, and its bytes but for wholes.
     package var unsent: (transactions: Int, bytes: Int) { sender.unsent }
 
     /// How many transactions of a form the log does not have; a whole that is due counts as one.
     package func unsent(of form: String) -> UInt64 { sender.unsent(of: form) }
 
-    /// The forms that wait, by name, but those that are not here and wait for their whole.
-    package var heldForms: [String] { held.filter { !$0.waitsForWhole }.map(\.form) }
+    /// The forms that wait, by name.
+    package var heldForms: [String] { held.map(\.form) }
 
     /// The next action, in order.
     package mutating func takeAction() -> LinkAction? {
@@ -214,6 +216,7 @@ package struct LinkMachine: ~Copyable {
         case .consuming(let reader):
             deadlines += [
                 reader.opening?.deadline, reader.checking?.deadline, beaconAt, sender.deadline,
+                probe?.deadline,
             ]
             deadlines += reader.pulls.map(\.deadline)
             if reader.isLive { deadlines.append(wholes.deadline) }
@@ -264,6 +267,7 @@ package struct LinkMachine: ~Copyable {
     var isDetached: Bool { if case .detached = state { true } else { false } }
 
     private mutating func disconnect() {
+        probeFailed()
         server = nil
         linkedAt = nil
         beaconAt = nil
@@ -281,6 +285,7 @@ package struct LinkMachine: ~Copyable {
         state = .refused(until: now.monotonicNanoseconds + Self.refusalDelay)
         beaconAt = nil
         linkedAt = nil
+        probeFailed()
         guard refusal != reason else { return }
         refusal = reason
         actions.append(.report(.refused(reason)))
@@ -327,6 +332,7 @@ package struct LinkMachine: ~Copyable {
                 }
                 || reader.pulls.contains { $0.deadline <= time }
             if isSilent { return giveUp() }
+            if let end = probe?.deadline, end <= time { probeFailed() }
             if let beaconAt, beaconAt <= time {
                 self.beaconAt = time + Self.beaconPeriod
                 actions.append(.makeBeacon)

@@ -48,12 +48,12 @@ package struct LinkItem: Hashable, Sendable {
         case transaction = 1
         /// The whole state of a form.
         case whole = 2
-        /// The form was deleted.
-        case deleted = 3
         /// A host is gone for ever.
         case retired = 4
         /// A beacon.
         case beacon = 6
+        /// Nothing: the message of a test of the link.
+        case test = 128
     }
 
     /// The first byte of items, and of what is authenticated with them.
@@ -96,7 +96,7 @@ package struct LinkItem: Hashable, Sendable {
             repeat {
                 let kind = try reader.byte()
                 let content = try reader.blob()
-                if let kind = Kind(rawValue: kind) {
+                if let kind = Kind(rawValue: kind), kind != .test {
                     items.append(LinkItem(kind, content))
                 } else if kind < skippable {
                     throw .unsupportedVersion(kind)

@@ -26,7 +26,7 @@ struct LinkSender {
     private enum Whole {
         case none
         /// The engine must be asked for it.
-        case wanted
+        case wanted(WholeReason)
         case asked
         case made([UInt8], covering: CausalContext)
     }
@@ -76,15 +76,18 @@ struct LinkSender {
 
     /// How many transactions of a form are not acknowledged, and a whole that is due.
     func unsent(of form: String) -> UInt64 {
-        guard let form = forms.first(where: { $0.name == form }) else { return 0 }
+        forms.first { $0.name == form }.map(unsent) ?? 0
+    }
+
+    private func unsent(of form: Form) -> UInt64 {
         let isWholeDue = if case .none = form.whole { false } else { true }
         let isWholeFlying = flights.contains { $0.form == form.name && $0.covers != nil }
         return UInt64(form.waiting.count) + (isWholeDue || isWholeFlying ? 1 : 0)
     }
 
-    /// Transactions that are not acknowledged, and their bytes, of all forms.
+    /// The same of all forms, and the bytes of the transactions.
     var unsent: (transactions: Int, bytes: Int) {
-        forms.reduce((0, 0)) { ($0.0 + $1.waiting.count, $0.1 + $1.bytes) }
+        forms.reduce((0, 0)) { ($0.0 + Int(unsent(of: $1)), $0.1 + $1.bytes) }
     }
 
     private mutating func place(of name: String) -> Int {
@@ -108,25 +111,25 @@ struct LinkSender {
         for index in flights.indices where flights[index].form == transaction.form {
             flights[index].transactions = 0
         }
-        demandWhole(transaction.form)
+        demandWhole(transaction.form, .overflow)
         return true
     }
 
     /// The whole of a form is due.
-    mutating func demandWhole(_ form: String) {
+    mutating func demandWhole(_ form: String, _ why: WholeReason) {
         let place = place(of: form)
-        if case .none = forms[place].whole { forms[place].whole = .wanted }
+        if case .none = forms[place].whole { forms[place].whole = .wanted(why) }
     }
 
     /// The forms whose wholes the engine must give; they count as asked for.
-    mutating func takeWanted() -> [String] {
-        var names: [String] = []
+    mutating func takeWanted() -> [(form: String, why: WholeReason)] {
+        var wanted: [(form: String, why: WholeReason)] = []
         for place in forms.indices {
-            guard case .wanted = forms[place].whole else { continue }
+            guard case .wanted(let why) = forms[place].whole else { continue }
             forms[place].whole = .asked
-            names.append(forms[place].name)
+            wanted.append((forms[place].name, why))
         }
-        return names
+        return wanted
     }
 
     /// The engine gave the whole of a form; `nil`: the form is gone.

@@ -20,8 +20,8 @@ package struct WholeKeeper: Sendable {
         var knewThen: (milliseconds: Int64, context: CausalContext)?
         var knewLater: (milliseconds: Int64, context: CausalContext)?
         var writesAt: UInt64?
-        /// Whether a whole is written even if the rule applies: hosts disagree.
-        var isDemanded = false
+        /// Why a whole is written even if the rule applies.
+        var demand: WholeReason?
 
         /// Whether the rule applies.
         func isKept(ageMax: Int64, wall: Int64) -> Bool {
@@ -87,23 +87,29 @@ package struct WholeKeeper: Sendable {
 
     /// A whole is due on disagreement, whatever the log has.
     package mutating func demand(_ form: String, random: () -> UInt64, now: UInt64) {
-        demand(form, at: now + random() % (Self.patience + 1))
+        demand(form, .disagreement, at: now + random() % (Self.patience + 1))
     }
 
     /// A whole is due at that time.
-    mutating func demand(_ form: String, at time: UInt64) {
-        forms[form, default: Form()].isDemanded = true
+    mutating func demand(_ form: String, _ why: WholeReason, at time: UInt64) {
+        forms[form, default: Form()].demand = why
         forms[form, default: Form()].writesAt = time
     }
 
     /// The forms whose wholes this host writes now: no other host has, in the meantime.
-    package mutating func due(ageMax: Int64, wall: Int64, now: UInt64) -> [String] {
-        var due: [String] = []
+    package mutating func due(
+        ageMax: Int64, wall: Int64, now: UInt64
+    ) -> [(form: String, why: WholeReason)] {
+        var due: [(form: String, why: WholeReason)] = []
         for name in forms.keys.sorted() {
             guard var form = forms[name], let at = form.writesAt, at <= now else { continue }
-            if form.isDemanded || !form.isKept(ageMax: ageMax, wall: wall) { due.append(name) }
+            if let why = form.demand {
+                due.append((name, why))
+            } else if !form.isKept(ageMax: ageMax, wall: wall) {
+                due.append((name, .due))
+            }
             form.writesAt = nil
-            form.isDemanded = false
+            form.demand = nil
             forms[name] = form
         }
         return due

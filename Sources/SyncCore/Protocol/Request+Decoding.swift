@@ -53,6 +53,9 @@ extension Method {
         case .linkDown: "link.down"
         case .linkMessage: "link.message"
         case .linkRepair: "link.repair"
+        case .linkTest: "link.test"
+        case .formLink: "form.link"
+        case .formUnlink: "form.unlink"
         }
     }
 }
@@ -109,6 +112,9 @@ extension Request {
         case .linkDown: .linkDown(try LinkDown(&reader, bounds))
         case .linkMessage: .linkMessage(try LinkTransfer(&reader, bounds))
         case .linkRepair: .linkRepair(form: try reader.name("form", bounds))
+        case .linkTest: .linkTest
+        case .formLink: .formLink(try FormLinking(&reader, bounds))
+        case .formUnlink: .formUnlink(form: try reader.name("form", bounds))
         }
     }
 }

@@ -7,8 +7,9 @@ extension Request {
     public func encodeParams(into writer: inout JSONWriter) {
         writer.beginObject()
         switch self {
-        case .ping, .formList, .formWatch, .serverStatus, .linkAttach: break
-        case .formGet(let form), .stateUnsubscribe(let form), .linkRepair(let form):
+        case .ping, .formList, .formWatch, .serverStatus, .linkAttach, .linkTest: break
+        case .formGet(let form), .stateUnsubscribe(let form), .linkRepair(let form),
+            .formUnlink(let form):
             writer.member("form", form)
         case .hello(let params): params.encodeMembers(into: &writer)
         case .formApply(let params): params.encodeMembers(into: &writer)
@@ -37,6 +38,7 @@ extension Request {
         case .linkUp(let params): params.encodeMembers(into: &writer)
         case .linkDown(let params): params.encodeMembers(into: &writer)
         case .linkMessage(let params): params.encodeMembers(into: &writer)
+        case .formLink(let params): params.encodeMembers(into: &writer)
         }
         writer.endObject()
     }

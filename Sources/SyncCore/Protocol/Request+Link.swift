@@ -29,6 +29,42 @@ public struct LinkDown: Hashable, Sendable {
     public init(reason: String) { self.reason = reason }
 }
 
+/// Params of `form.link`: what becomes of two forms of one name, this host's and the fleet's.
+public struct FormLinking: Hashable, Sendable {
+    /// Which values and definition stay.
+    public enum How: String, Hashable, Sendable, CaseIterable {
+        /// Those of both, as if they had always been one form.
+        case merge
+        /// The fleet's.
+        case theirs
+        /// This host's.
+        case ours
+    }
+
+    /// The form.
+    public var form: String
+    /// `nil` if there is only one: it is shared, if it was not.
+    public var how: How?
+
+    /// A decision.
+    public init(form: String, how: How? = nil) {
+        self.form = form
+        self.how = how
+    }
+}
+
+extension FormLinking {
+    init(_ reader: inout ParamsReader, _ bounds: RequestBounds) throws(ParamsFault) {
+        form = try reader.name("form", bounds)
+        how = try reader.optionalChoice("how", as: How.self)
+    }
+
+    func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("how", how?.rawValue)
+    }
+}
+
 /// The result of `link.attach`.
 public struct LinkAttached: Hashable, Sendable {
     /// The fleet.

@@ -36,6 +36,9 @@ public enum Method: String, CaseIterable, Hashable, Sendable {
     case linkDown = "link.down"
     case linkMessage = "link.message"
     case linkRepair = "link.repair"
+    case linkTest = "link.test"
+    case formLink = "form.link"
+    case formUnlink = "form.unlink"
 }
 
 /// A request of a client: a method with its params.
@@ -79,6 +82,10 @@ public enum Request: Hashable, Sendable {
     case linkMessage(LinkTransfer)
     /// `link.repair` of a form.
     case linkRepair(form: String)
+    case linkTest
+    case formLink(FormLinking)
+    /// `form.unlink` of a form.
+    case formUnlink(form: String)
 }
 
 extension Request {
@@ -121,6 +128,9 @@ extension Request {
         case .linkDown: .linkDown
         case .linkMessage: .linkMessage
         case .linkRepair: .linkRepair
+        case .linkTest: .linkTest
+        case .formLink: .formLink
+        case .formUnlink: .formUnlink
         }
     }
 

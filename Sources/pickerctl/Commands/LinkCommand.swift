@@ -7,7 +7,10 @@ struct LinkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link", abstract: "Show the link to other hosts, and repair forms.",
         discussion: "Example: pickerctl link status",
-        subcommands: [LinkStatusCommand.self, LinkRepairCommand.self],
+        subcommands: [
+            LinkStatusCommand.self, LinkFormCommand.self, LinkRepairCommand.self,
+            LinkTestCommand.self,
+        ],
         defaultSubcommand: LinkStatusCommand.self)
 }
 
@@ -70,8 +73,66 @@ struct LinkRepairRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
-        try session.call(.linkRepair(form: form))
-        session.console.note("form \(form) is sent as a whole")
+        let isUp = try session.call(.linkRepair(form: form))["up"]?.boolValue == true
+        session.console.note(
+            isUp
+                ? "form \(form) is sent as a whole"
+                : "the link is not up; form \(form) is sent as a whole once it is")
+    }
+}
+
+/// `pickerctl link form`.
+struct LinkFormCommand: PlainCommand {
+    static let configuration = CommandConfiguration.leaf(
+        "form", abstract: "Say what becomes of two forms that have one name on two hosts.",
+        discussion: """
+            Two hosts made a form of that name before they were linked: each keeps its own until \
+            somebody decides. What is dropped stays in the history. For admins of the form; decide \
+            on one host.
+
+            With --unlink the form stays on this host alone, until link form NAME shares it again.
+
+            Example: pickerctl link form deploy --take-theirs
+            """)
+    @OptionGroup var common: CommonOptions
+    @Argument(completion: .custom(Completion.forms)) var form: String
+    @Flag(help: "Keep the values of both: counts add up, other values meet as concurrent edits.")
+    var merge = false
+    @Flag(help: "Take the other host's definition and values in place of this host's.")
+    var takeTheirs = false
+    @Flag(help: "Keep this host's definition and values; the other hosts take them.")
+    var keepOurs = false
+    @Flag(help: "Do not share the form any more; the other hosts keep theirs.")
+    var unlink = false
+
+    func validate() throws {
+        guard [merge, takeTheirs, keepOurs, unlink].count(where: { $0 }) <= 1 else {
+            throw ValidationError("give one of --merge, --take-theirs, --keep-ours and --unlink")
+        }
+    }
+
+    var request: LinkFormRequest {
+        let how: FormLinking.How? =
+            merge ? .merge : takeTheirs ? .theirs : keepOurs ? .ours : nil
+        return LinkFormRequest(
+            settings: common.settings, form: form,
+            request: unlink ? .formUnlink(form: form) : .formLink(.init(form: form, how: how)))
+    }
+}
+
+/// The arguments of `pickerctl link form`.
+struct LinkFormRequest: PlainRequest {
+    let settings: Settings
+    let form: String
+    let request: Request
+
+    func run() throws(Failure) {
+        let session = Session(settings)
+        try session.call(request)
+        session.console.note(
+            request.method == .formUnlink
+                ? "form \(form) stays on this host alone"
+                : "form \(form) is one form on all hosts that share it")
     }
 }
 
@@ -90,6 +151,13 @@ struct LinkReport {
     /// Whether edits go to the other hosts and come from them.
     var isWell: Bool {
         json["up"]?.boolValue == true && !forms.contains { $0["held"] != nil }
+    }
+
+    /// The forms that wait, and for what.
+    var waiting: [String] {
+        forms.compactMap { form in
+            form["held"]?.stringValue.map { "\(form["form"]?.stringValue ?? "") waits: \($0)" }
+        }
     }
 
     /// `link ops: up (nats1:4222, 0.4 ms), nothing unsent`.
@@ -115,7 +183,7 @@ struct LinkReport {
     private var unsent: String {
         let edits = json["unsent"]?["transactions"]?.integerValue ?? 0
         let bytes = json["unsent"]?["bytes"]?.integerValue ?? 0
-        return edits == 0 ? "nothing unsent" : "\(edits) edits wait, \(Examination.size(bytes))"
+        return edits == 0 ? "nothing unsent" : "\(edits) unsent (\(Examination.size(bytes)))"
     }
 
     /// The whole report.
@@ -135,18 +203,15 @@ struct LinkReport {
                     + (host["server"]?.stringValue.map { ", \($0)" } ?? ""))
         }
         for form in forms {
+            if form["held"] != nil { continue }
             let name = form["form"]?.stringValue ?? ""
-            if let held = form["held"]?.stringValue {
-                lines.append("\(name): waits: \(held)")
-                continue
-            }
             let (agrees, hosts) = (form["agrees"], form["hosts"])
             let unsent = form["unsent"]?.integerValue ?? 0
             let of = "with \(agrees?.integerValue ?? 0) of \(hosts?.integerValue ?? 0) hosts"
             lines.append(
                 unsent == 0 ? "\(name): agrees \(of)" : "\(name): \(unsent) unsent, agreed \(of)")
         }
-        return lines
+        return lines + waiting
     }
 }
 

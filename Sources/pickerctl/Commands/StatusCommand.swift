@@ -110,7 +110,12 @@ struct StatusRequest: PlainRequest {
                 ]
             ),
             ("memory", [size("memory", "resident")]),
-            ("link", [LinkReport(status)?.summary.dropFirst("link ".utf8.count).description]),
+            (
+                "link",
+                LinkReport(status).map { link in
+                    [String(link.summary.dropFirst("link ".utf8.count))] + link.waiting
+                } ?? []
+            ),
         ]
         return lines.compactMap { name, values in
             let known = values.compactMap(\.self)

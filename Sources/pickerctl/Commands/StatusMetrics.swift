@@ -22,11 +22,29 @@ struct Metric {
     var help: String
     /// Suffixes of samples and the paths of their values; one sample unless it is a summary.
     var samples: [(suffix: String, path: [String], scale: Scale)]
+    /// What has one sample for each member of the object, or element of the array, at a path.
+    var each: Each?
+
+    /// A label, and where its values are.
+    struct Each {
+        var label: String
+        /// Of an array: the member of an element with the value of the sample. The member with the
+        /// value of the label has the label's name.
+        var member: String?
+    }
 
     init(
         _ name: String, _ kind: Kind, _ path: String, _ help: String, _ scale: Scale = .one
     ) {
         self.init(name, kind, help, samples: [("", path, scale)])
+    }
+
+    init(
+        _ name: String, _ kind: Kind, each label: String, of path: String, member: String? = nil,
+        _ help: String, _ scale: Scale = .one
+    ) {
+        self.init(name, kind, help, samples: [("", path, scale)])
+        each = Each(label: label, member: member)
     }
 
     init(
@@ -122,14 +140,23 @@ enum Metrics {
             "link_skipped_total", .counter, "link.counters.known",
             "Changes of other hosts that were known."),
         Metric(
-            "link_refused_total", .counter, "link.counters.refused",
+            "link_refused_total", .counter, each: "why", of: "link.counters.refused",
             "Messages of the fleet that were not taken."),
         Metric(
-            "link_wholes_total", .counter, "link.counters.wholes",
+            "link_wholes_total", .counter, each: "why", of: "link.counters.wholes",
             "Whole forms that were published."),
         Metric(
-            "link_reads_again_total", .counter, "link.counters.readsAgain",
+            "link_read_anew_total", .counter, each: "why", of: "link.counters.readsAnew",
             "How often the log of the fleet was read from its beginning."),
+        Metric(
+            "link_agrees", .gauge, each: "host", of: "link.hosts", member: "agrees",
+            "1 if the host had the same of all forms that both share when it was last heard."),
+        Metric(
+            "link_heard_seconds", .gauge, each: "host", of: "link.hosts", member: "heardMs",
+            "How long ago the host was heard.", .milliseconds),
+        Metric(
+            "link_clock_seconds", .gauge, each: "host", of: "link.hosts", member: "clockMs",
+            "How far the clock of the host is ahead of this one's.", .milliseconds),
         Metric(
             "link_forks_total", .counter, "link.counters.forks",
             "Replicas that two machines were seen to write as."),
@@ -141,6 +168,10 @@ enum Metrics {
     static func lines(_ status: JSON) -> [String] {
         var lines = info(status)
         for metric in all {
+            if let each = metric.each {
+                lines += self.lines(metric, each, status)
+                continue
+            }
             let samples = metric.samples.compactMap { suffix, path, scale in
                 value(status, path, scale).map { "\(metric.name)\(suffix) \($0)" }
             }
@@ -157,6 +188,25 @@ enum Metrics {
             lines.append("\(name) \(text)")
         }
         return lines
+    }
+
+    /// A metric with one sample for each value of a label.
+    private static func lines(_ metric: Metric, _ each: Metric.Each, _ status: JSON) -> [String] {
+        let (_, path, scale) = metric.samples[0]
+        guard let list = find(status, path) else { return [] }
+        var rows = (list.objectValue?.members ?? []).map { (snake($0.name), $0.value) }
+        for row in list.arrayValue ?? [] {
+            guard let name = row[each.label]?.stringValue, let value = row[each.member ?? ""] else {
+                continue
+            }
+            rows.append((name, value))
+        }
+        return head(metric.name, metric.kind, metric.help)
+            + rows.compactMap { name, json in
+                value(json, [], scale).map {
+                    "\(metric.name){\(each.label)=\(quoted(name))} \($0)"
+                }
+            }
     }
 
     private static func head(_ name: String, _ kind: Metric.Kind, _ help: String) -> [String] {
@@ -182,12 +232,12 @@ enum Metrics {
         return lines
     }
 
+    private static func find(_ status: JSON, _ path: [String]) -> JSON? {
+        path.reduce(Optional(status)) { $0?[$1] }
+    }
+
     private static func value(_ status: JSON, _ path: [String], _ scale: Metric.Scale) -> String? {
-        var json = status
-        for name in path {
-            guard let next = json[name] else { return nil }
-            json = next
-        }
+        guard let json = find(status, path) else { return nil }
         if let flag = json.boolValue { return flag ? "1" : "0" }
         return json.integerValue.map { decimal($0, digits: scale.rawValue) }
     }

@@ -17,6 +17,8 @@ package enum JoinFault: CaseIterable, Sendable {
     case droppedStores
     /// A control that got another id gets another store.
     case otherStoreID
+    /// The store loses the context of a deleted form.
+    case forgottenDeletion
     /// The time of a write is changed when it arrives.
     case alteredStamp
 }

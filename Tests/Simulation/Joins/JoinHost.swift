@@ -12,6 +12,8 @@ final class JoinHost {
     var watcher: ConnectionID
     var watched: Int64 = 0
     var isWatching = false
+    /// What it publishes next is a whole with a change: it has deleted the form, or made it again.
+    var tellsNews = false
 
     init(_ place: Int, seed: UInt64) throws {
         self.place = place
@@ -43,6 +45,15 @@ final class JoinHost {
             return try StateSnapshot(decoding: json)
         }
         throw Violation("h\(place) has no form")
+    }
+
+    /// The store loses what stays of a deleted form.
+    func forgetDeletion() {
+        host.edit { store in
+            let name = OngoingName(kind: "deleted", id: "shared")
+            store.commit(
+                Batch(number: 0, operations: [.removeOngoing(form: 0, name: name)]))
+        }
     }
 
     /// The stores of the engine.

@@ -75,7 +75,8 @@ package final class JoinWorld {
         switch below(100) {
         case 0..<38: edit(one)
         case 38..<46: apply(JoinForms.all[below(JoinForms.all.count)], at: one)
-        case 46..<49: setOptions(one)
+        case 46..<48: setOptions(one)
+        case 48: delete(one)
         case 49..<62: try publish(one)
         case 62..<88: try deliver(one)
         case 88..<92: try kill(one)
@@ -108,10 +109,19 @@ package final class JoinWorld {
     }
 
     private func apply(_ text: String, at one: JoinHost) {
-        guard let definition = try? JSON(parsing: Array(text.utf8)), one.row != nil || log.isEmpty
+        guard let definition = try? JSON(parsing: Array(text.utf8)),
+            one.stores != nil || log.isEmpty
         else { return }
         tell("h\(one.place) applies \(text)")
+        one.tellsNews = one.row == nil
         one.host.call(one.watcher, .formApply(FormApply(definition: definition)))
+    }
+
+    private func delete(_ one: JoinHost) {
+        guard one.row != nil else { return }
+        tell("h\(one.place) deletes")
+        one.host.call(one.watcher, .formDelete(FormDelete(form: "shared")))
+        one.tellsNews = true
     }
 
     private func setOptions(_ one: JoinHost) {
@@ -130,10 +140,13 @@ package final class JoinWorld {
             guard let delta = item.causalForm else {
                 throw Violation("an item that is not a form: \(item)")
             }
-            if case .whole = item, !one.shadow.context.isEmpty, delta != one.shadow {
+            if case .whole = item, !one.shadow.context.isEmpty, delta != one.shadow,
+                !one.tellsNews
+            {
                 throw Violation(
                     "h\(one.place) after a start: \(difference(delta, one.shadow))")
             }
+            one.tellsNews = false
             one.shadow.join(delta)
             truth.join(delta)
             log.append((one.place, try faulty(item).travelled))
@@ -203,6 +216,7 @@ package final class JoinWorld {
     private func kill(_ one: JoinHost) throws {
         try publish(one)
         tell("h\(one.place) is killed")
+        if fault == .forgottenDeletion { one.forgetDeletion() }
         try restart(one, false)
     }
 
@@ -255,6 +269,11 @@ package final class JoinWorld {
 
     /// A watcher gets each revision once, in order.
     private func watch(_ one: JoinHost) throws {
+        guard one.row != nil else {
+            _ = one.host.take(one.watcher)
+            one.isWatching = false
+            return
+        }
         if !one.isWatching {
             let texts = one.host.call(
                 one.watcher, .stateSubscribe(StateSubscribe(form: "shared", since: nil)))
@@ -270,7 +289,10 @@ package final class JoinWorld {
                 let revision: Int64
                 switch message {
                 case .notification(.stateChanged(let changed)): revision = changed.revision
-                case .notification(.formChanged(let changed)): revision = changed.revision
+                case .notification(.formChanged(let changed)):
+                    revision = changed.revision
+                    // Deleted and made again: the subscription has ended.
+                    if case .deleted = changed.content { one.isWatching = false }
                 default: continue
                 }
                 guard revision == one.watched + 1 else {
@@ -278,6 +300,7 @@ package final class JoinWorld {
                         "h\(one.place) notifies \(revision) after \(one.watched)")
                 }
                 one.watched = revision
+                if !one.isWatching { return }
             }
         }
         guard one.watched == Int64(one.row?.revision ?? 0) else {
@@ -321,6 +344,12 @@ package final class JoinWorld {
     }
 
     private func compare(_ one: JoinHost, _ other: JoinHost) throws {
+        if let own = one.stores, own[CausalForm.Key("$definition", .register)].isEmpty {
+            guard one.row == nil, other.row == nil else {
+                throw Violation("h\(one.place) or h\(other.place) has a form that was deleted")
+            }
+            return
+        }
         guard let own = one.stores, let theirs = other.stores, let row = one.row,
             let first = other.row
         else { throw Violation("h\(one.place) or h\(other.place) has no form") }

@@ -67,6 +67,8 @@ final class LinkHost {
     var working: LinkStore
     /// Transactions of this host in the batch that is being written.
     var unwritten: [LinkTransaction] = []
+    /// Forms with a change in that batch that others hear of in a whole alone: deletions.
+    private var unwrittenWholes: Set<String> = []
     var takenOrder: UInt64 = 0
     var isUp = false
     var toServer: [LinkPublication] = []
@@ -113,6 +115,7 @@ final class LinkHost {
         }
         working = durable
         unwritten = []
+        unwrittenWholes = []
         takenOrder = 0
         told = [:]
         run = random.next()
@@ -136,22 +139,33 @@ final class LinkHost {
                 bytes: LinkContent.transaction(dot)))
     }
 
+    /// The form is deleted, or made again: in this simulation a dot that no transaction has.
+    func delete(_ form: String) {
+        working.counter += 1
+        working.forms[form, default: CausalContext()].insert(
+            Dot(working.replica, working.counter))
+        unwrittenWholes.insert(form)
+    }
+
     func commit(at now: Moment) {
         durable = working
         let written = unwritten
         unwritten = []
+        defer { unwrittenWholes = [] }
         machine.saved(through: takenOrder, at: now)
         for transaction in written {
             told[transaction.form, default: CausalContext()].insert(
                 Dot(transaction.replica, transaction.counters.lowerBound))
             machine.add(transaction, at: now)
         }
+        for form in unwrittenWholes.sorted() { machine.share(form, at: now) }
         machine.knows(durable.forms.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     }
 
     func failBatch(at now: Moment) {
         working = durable
         unwritten = []
+        unwrittenWholes = []
         machine.fellBack(to: durable.cursor, at: now)
     }
 
@@ -167,7 +181,7 @@ final class LinkHost {
                 fromServer = []
                 isUp = false
             case .take(let delivery): take(delivery)
-            case .makeWhole(let form):
+            case .makeWhole(let form, _):
                 wholeNumber += 1
                 let context = durable.forms[form] ?? CausalContext()
                 told[form, default: CausalContext()].formUnion(context)

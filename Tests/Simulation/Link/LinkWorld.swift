@@ -111,12 +111,13 @@ package final class LinkWorld {
     private func step() {
         let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
         let choice = random.pick(weighted: [
-            (Step.edit, 12), (.toServer, 40), (.fromServer, 60), (.commit, 20), (.time, 12),
-            (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2), (.server, 2),
+            (Step.edit, 12), (.delete, 1), (.toServer, 40), (.fromServer, 60), (.commit, 20),
+            (.time, 12), (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2), (.server, 2),
             (.lose, 2), (.double, 2),
         ])
         switch choice {
         case .edit: host.edit(Self.forms[Int.random(in: 0..<2, using: &random)])
+        case .delete: host.delete(Self.forms[Int.random(in: 0..<2, using: &random)])
         case .toServer: toServer(host)
         case .fromServer: fromServer(host)
         case .commit:
@@ -145,8 +146,8 @@ package final class LinkWorld {
     }
 
     private enum Step {
-        case edit, toServer, fromServer, commit, time, fail, cut, restart, restore, backup, server
-        case lose, double
+        case edit, delete, toServer, fromServer, commit, time, fail, cut, restart, restore, backup
+        case server, lose, double
     }
 
     private func harmServer() {

@@ -26,7 +26,7 @@ struct RequestMaker {
         ("form.watch", 10), ("form.get", 10),
         ("hello", 10), ("ping", 4), ("server.status", 5), ("server.backup", 4),
         ("link.attach", 3), ("link.up", 3), ("link.down", 3), ("link.message", 3),
-        ("link.repair", 3),
+        ("link.repair", 3), ("link.test", 2), ("form.link", 2), ("form.unlink", 2),
     ]
 
     /// The methods that edit.

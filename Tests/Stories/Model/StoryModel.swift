@@ -261,7 +261,9 @@ struct StoryModel {
         case "server.status": return status()
         case "server.backup": return try backup(request, peer)
         // No daemon of a story is linked.
-        case "link.attach", "link.up", "link.down", "link.message", "link.repair":
+        case "link.attach", "link.up", "link.down", "link.message", "link.repair",
+            "link.test",
+            "form.link", "form.unlink":
             throw StoryRefusal("invalidParams")
         default: throw StoryRefusal("methodNotFound")
         }

@@ -54,6 +54,9 @@ enum StoryRules {
         "link.down": (["reason"], []),
         "link.message": (["subject", "data"], ["reply", "headers"]),
         "link.repair": (["form"], []),
+        "link.test": ([], []),
+        "form.link": (["form"], ["how"]),
+        "form.unlink": (["form"], []),
     ]
 
     /// The methods that the model knows.

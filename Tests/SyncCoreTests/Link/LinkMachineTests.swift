@@ -37,7 +37,7 @@ private final class LinkBench {
             case .take(let delivery): taken.append(delivery)
             case .report(let report): reports.append(report)
             case .close(let reason): closes.append(reason)
-            case .makeWhole(let form): wholesAsked.append(form)
+            case .makeWhole(let form, _): wholesAsked.append(form)
             case .subscribe, .makeBeacon: break
             }
         }

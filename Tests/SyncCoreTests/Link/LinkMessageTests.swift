@@ -98,7 +98,7 @@ struct LinkMessageTests {
     func items() throws {
         let items = [
             LinkItem(.transaction, [1, 2, 3]), LinkItem(.whole, []),
-            LinkItem(.deleted, [UInt8](repeating: 9, count: 300)),
+            LinkItem(.retired, [UInt8](repeating: 9, count: 300)),
         ]
         let content = LinkItem.encode(items)
         #expect(try LinkItem.decode(content) == items)

@@ -84,7 +84,8 @@ struct RequestTests {
         .linkMessage(
             LinkTransfer(
                 subject: "ps.ops.a.d.f", reply: "r", headers: ["Ps-V: 1", "x"], data: [0, 255])),
-        .linkRepair(form: "a"),
+        .linkRepair(form: "a"), .linkTest, .formLink(FormLinking(form: "a")),
+        .formLink(FormLinking(form: "a", how: .theirs)), .formUnlink(form: "a"),
         .presenceUpdate(PresenceUpdate(form: "a", focus: nil)),
         .presenceUpdate(
             PresenceUpdate(form: "a", focus: "b", draft: .number(DecimalNumber("0.5")!))),

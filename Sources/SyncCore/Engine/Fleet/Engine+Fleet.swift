@@ -73,6 +73,7 @@ extension Engine {
             answer(call) { result.encode(into: &$0) }
         }
         for form in forms { tellFleet(of: form) }
+        tellFleetOfDeleted()
         followFleet()
     }
 
@@ -106,7 +107,10 @@ extension Engine {
         let fleet = try fleet(ofBridge: call)
         scheduler.spend(params.data.count >> 8, call.connection.account)
         fleet.machine.received(
-            params.arrival, contexts: { [self] in sharedForm($0)?.working.context }, at: now)
+            params.arrival,
+            contexts: { [self] in
+                sharedForm($0)?.working.context ?? link.deletedForm($0)?.context
+            }, at: now)
         answer(call) { EmptyResult().encode(into: &$0) }
         followFleet()
     }
@@ -115,14 +119,35 @@ extension Engine {
         guard let fleet else { throw .noLink }
         let form = try readableForm(name, call.connection)
         try require(.admin, form, form.committed, nil, call.connection.peer)
-        guard form.link != nil else {
-            throw WireError(
-                .invalidParams,
-                "form \(name) is not shared with other hosts; see link.forms in "
-                    + "pickersyncd.yaml", form: name)
-        }
+        guard form.link != nil else { throw .notShared(form) }
         scheduler.spend(form.working.cells.count >> 2, call.connection.account)
         fleet.machine.repair(name, at: now)
+        let isUp = fleet.machine.phase == .live
+        answer(call) { writer in
+            writer.beginObject()
+            writer.member("up", isUp)
+            writer.endObject()
+        }
+        followFleetAlone()
+    }
+
+    /// `link.test`: `server.status` says how it goes.
+    func linkTest(_ call: PendingCall) throws(WireError) {
+        guard let fleet else { throw .noLink }
+        let peer = call.connection.peer
+        let isInGroup = configuration.creatorsGID.map { peer.gid == $0 || peer.groups.contains($0) }
+        guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
+            throw WireError(
+                .forbidden,
+                "\(peer.user.escapedForDisplay()) may not test the link; root, the daemon's user "
+                    + "and the members of its --group may")
+        }
+        guard fleet.machine.phase == .live else {
+            throw WireError(
+                .unavailable,
+                "the link is not up, so there is nothing to time; pickerctl link status says why")
+        }
+        fleet.machine.test(at: now)
         answer(call) { EmptyResult().encode(into: &$0) }
         followFleetAlone()
     }
@@ -154,7 +179,10 @@ extension Engine {
         }
         if isJoinLost { fallBack(fleet) }
         for changes in batch.changes { tellFleet(of: changes.form) }
-        for name in fleet.wantedWholes.sorted() { giveWhole(name, to: fleet) }
+        tellFleetOfDeleted()
+        for (name, why) in fleet.wantedWholes.sorted(by: { $0.key < $1.key }) {
+            giveWhole(name, why, to: fleet)
+        }
         followFleetAlone()
     }
 
@@ -166,7 +194,8 @@ extension Engine {
         guard let fleet else { return }
         fleet.machine.renew(replica)
         fallBack(fleet)
-        for name in fleet.machine.heldForms where fleet.heldBecause[name] == nil {
+        for name in fleet.machine.heldForms
+        where fleet.heldBecause[name] == nil && !fleet.machine.takesWholes(name) {
             fleet.machine.release(name, at: now)
         }
         for form in forms { tellFleet(of: form) }
@@ -185,7 +214,7 @@ extension Engine {
         keepIdleCursor(fleet)
         guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
         fleet.machine.knows(
-            sharedForms.compactMap { name in
+            (sharedForms + link.deletedForms.durable.keys.sorted()).compactMap { name in
                 sharedContext(of: name).map { (name, $0) }
             })
         fleet.machine.deadlinePassed(at: now)
@@ -208,6 +237,14 @@ extension Engine {
         }
     }
 
+    /// The same of forms that were deleted: the machine asks for each when it is its turn.
+    private func tellFleetOfDeleted() {
+        guard let fleet else { return }
+        for deleted in link.deletedForms.takeUntold() {
+            fleet.machine.share(deleted.form, at: now)
+        }
+    }
+
     // MARK: - Actions
 
     /// Does what the machine wants, as far as the bridge takes it.
@@ -223,7 +260,7 @@ extension Engine {
                 log(.warning, "the link connects again: \(reason)")
                 tell(fleet, .close(reason: reason))
             case .take(let delivery): take(delivery, fleet)
-            case .makeWhole(let form): giveWhole(form, to: fleet)
+            case .makeWhole(let form, let why): giveWhole(form, why, to: fleet)
             case .makeBeacon: fleet.machine.beaconMade(beaconDigests(fleet), at: now)
             case .report(let report): self.report(report, fleet)
             }
@@ -246,14 +283,16 @@ extension Engine {
         notify(bridge.id, Answer.frame(.linkDo(order)))
     }
 
-    private func giveWhole(_ name: String, to fleet: FleetLink) {
-        fleet.wantedWholes.remove(name)
-        guard sharedForm(name) != nil else { return fleet.machine.wholeMade(name, nil, at: now) }
+    private func giveWhole(_ name: String, _ why: WholeReason, to fleet: FleetLink) {
+        fleet.wantedWholes[name] = nil
+        guard sharedForm(name) != nil || link.deletedForms.durable[name] != nil else {
+            return fleet.machine.wholeMade(name, nil, at: now)
+        }
         guard let whole = whole(of: name) else {
-            fleet.wantedWholes.insert(name)
+            fleet.wantedWholes[name] = why
             return
         }
-        fleet.counters.wholes += 1
+        fleet.counters.wholes[why.rawValue, default: 0] += 1
         fleet.machine.wholeMade(name, (whole.encoded, whole.context), at: now)
     }
 
@@ -276,6 +315,14 @@ extension Engine {
             }
             if let known { digests.append((form.name, known.digest)) }
         }
+        // A deleted form is named only to hosts that have it, or know something else of it.
+        for name in fleet.machine.agreement.formsHeard(at: now.monotonicNanoseconds)
+        where sharedForm(name) == nil {
+            guard let digest = digest(of: name) else { continue }
+            if fleet.machine.agreement.differs(from: digest, of: name) {
+                digests.append((name, digest))
+            }
+        }
         if fleet.digests.count > digests.count {
             let names = Set(forms.map(\.name))
             fleet.digests = fleet.digests.filter { names.contains($0.key) }
@@ -285,6 +332,6 @@ extension Engine {
 }
 
 extension WireError {
-    fileprivate static let noLink = WireError(
+    static let noLink = WireError(
         .invalidParams, "this daemon is not linked to others; see link: in pickersyncd.yaml")
 }

@@ -28,7 +28,11 @@ extension Engine {
                 ("bytes", .integer(machine.unsent.bytes)),
             ]))
         status["hosts"] = .array(machine.hosts.map { .object($0) })
-        let held = Set(fleet.machine.heldForms)
+        // A form that is not here is none that waits: its whole is to come.
+        let held = Set(
+            fleet.machine.heldForms.filter {
+                fleet.heldBecause[$0] != nil || form(named: $0) != nil
+            })
         status["heldForms"] = .integer(held.count)
         status["forms"] = .array(
             forms.filter { $0.link != nil && $0.isReadable && mayRead($0, peer) }.map { form in
@@ -48,16 +52,40 @@ extension Engine {
                 }
                 return .object(row)
             })
+        if let probe = fleet.machine.probe { status["test"] = .object(probe.report) }
         let counters = fleet.counters
-        status["counters"] = .object(
-            JSONObject(
-                [
-                    ("published", counters.published), ("joined", counters.joined),
-                    ("known", counters.known), ("refused", counters.refused),
-                    ("wholes", counters.wholes), ("readsAgain", counters.readsAgain),
-                    ("forks", counters.forks), ("disagreements", counters.disagreements),
-                ].map { ($0.0, .integer(Int64(clamping: $0.1))) }))
+        var counts = JSONObject(
+            [
+                ("published", counters.published), ("joined", counters.joined),
+                ("known", counters.known), ("forks", counters.forks),
+                ("disagreements", counters.disagreements),
+            ].map { ($0.0, .integer(Int64(clamping: $0.1))) })
+        for (name, reasons) in [
+            ("refused", counters.refused), ("wholes", counters.wholes),
+            ("readsAnew", counters.readsAnew),
+        ] {
+            counts[name] = .object(
+                JSONObject(
+                    reasons.sorted { $0.key < $1.key }.map {
+                        ($0.key, .integer(Int64(clamping: $0.value)))
+                    }))
+        }
+        status["counters"] = .object(counts)
         return .object(status)
+    }
+}
+
+extension LinkProbe {
+    /// What people are told of it: `us` has the microseconds of each part that has ended.
+    fileprivate var report: JSONObject {
+        var report = JSONObject([("running", .bool(awaited != nil))])
+        if let failedAt { report["failedAt"] = .string(failedAt.rawValue) }
+        report["us"] = .object(
+            JSONObject(
+                Part.allCases.compactMap { part in
+                    took[part].map { (part.rawValue, .integer(Int64(clamping: $0 / 1_000))) }
+                }))
+        return report
     }
 }
 
@@ -84,10 +112,20 @@ extension LinkMachine {
                         .integer(
                             Int64(clamping: (now > host.heard ? now - host.heard : 0) / 1_000_000))
                     ),
+                    ("agrees", .bool(agrees(with: host))),
                     ("clockMs", .integer(host.clockMilliseconds)),
                     ("server", .string(host.beacon.version.escapedForDisplay())),
                 ])
             })
+    }
+
+    /// Whether a host had the same of all forms that it and this one share, when both last said
+    /// what they have.
+    private func agrees(with host: Agreement.Host) -> Bool {
+        guard let ownBeacon else { return false }
+        return ownBeacon.forms.allSatisfy { form in
+            host.beacon.form(named: form.name).map { $0.digest == form.digest } ?? true
+        }
     }
 
     /// With how many hosts this one agreed on a form when it last said what it has, of how many

@@ -47,7 +47,9 @@ extension Engine {
             let item = fleet.joining?.takeItem() ?? .dropped
             defer { workspace.patternMeter.known = [:] }
             if case .shared(let shared, _) = item {
-                guard join(shared, of: joining.delivery, fleet) else { return followFleet() }
+                guard join(shared, items[place].bytes.count, of: joining.delivery, fleet) else {
+                    return followFleet()
+                }
             }
             if isLong() { break }
         }
@@ -56,11 +58,17 @@ extension Engine {
         }
         fleet.joining = nil
         finish(joining.delivery, fleet)
-        let form = joining.delivery.form
-        if fleet.machine.waitsForWhole(form), self.form(named: form) != nil {
-            fleet.machine.release(form, at: now)
-        }
+        endWaiting(joining.delivery.form, fleet)
         followFleet()
+    }
+
+    /// Something of a form was joined: it goes on from where it waited, if it waited for that.
+    private func endWaiting(_ name: String, _ fleet: FleetLink) {
+        guard fleet.machine.takesWholes(name),
+            let own = form(named: name)?.working.shared?.lives ?? link.deletedForm(name)?.lives
+        else { return }
+        if let other = fleet.otherForms[name], !own.isSame(as: other.lives) { return }
+        fleet.endWaiting(name, at: now)
     }
 
     /// Reads an item; `nil` if its form must wait.
@@ -72,7 +80,7 @@ extension Engine {
             switch item.kind {
             case .transaction: shared = .delta(try FormDelta(decoding: item.bytes))
             case .whole: shared = .whole(try WholeForm(decoding: item.bytes))
-            case .deleted, .retired, .beacon:
+            case .retired, .beacon, .test:
                 hold(delivery, "it has an item that this daemon cannot read; upgrade it", fleet)
                 return nil
             }
@@ -95,9 +103,9 @@ extension Engine {
 
     /// Joins an item. Returns whether the delivery goes on.
     private func join(
-        _ shared: SharedItem, of delivery: LinkDelivery, _ fleet: FleetLink
+        _ shared: SharedItem, _ bytes: Int, of delivery: LinkDelivery, _ fleet: FleetLink
     ) -> Bool {
-        if case .delta = shared, form(named: shared.form) == nil, isShared(shared.form) {
+        if needsWhole(shared) {
             // The form needs its whole first, which may not have this edit.
             if fleet.machine.holdUntilWhole(delivery, at: now) {
                 fleet.joining = nil
@@ -109,9 +117,12 @@ extension Engine {
         switch join(shared) {
         case .joined: fleet.counters.joined += 1
         case .known: fleet.counters.known += 1
-        case .refused: fleet.counters.refused += 1
+        case .refused: fleet.counters.refused["notShared", default: 0] += 1
         case .held(let why):
-            hold(delivery, why, fleet)
+            let own = form(named: shared.form)?.working.shared?.lives
+            let isOther = own.map { !$0.isSame(as: shared.lives) } ?? false
+            if isOther { fleet.met(shared, bytes: bytes) }
+            hold(delivery, why, fleet, takesWholes: isOther)
             return false
         case .notNow:
             if link.isHealthy {
@@ -130,20 +141,25 @@ extension Engine {
         return true
     }
 
-    private func hold(_ delivery: LinkDelivery, _ why: String, _ fleet: FleetLink) {
+    private func hold(
+        _ delivery: LinkDelivery, _ why: String, _ fleet: FleetLink, takesWholes: Bool = false
+    ) {
         fleet.joining = nil
-        if fleet.heldBecause.updateValue(why, forKey: delivery.form) != why {
+        if fleet.waits(delivery.form, because: why) {
             log(
                 .warning, "form \(delivery.form) waits for \(delivery.host)'s edits: \(why)",
                 [.form(delivery.form)])
         }
-        fleet.machine.hold(delivery, at: now)
+        fleet.machine.hold(delivery, takesWholes: takesWholes, at: now)
     }
 
     /// Everything of a delivery is joined: the cursor may move. For a message without an effect the
     /// cursor alone is not worth a commit, so it waits for an edit, but not for long.
     private func finish(_ delivery: LinkDelivery, _ fleet: FleetLink) {
-        if delivery.items.isEmpty, let cursor = delivery.cursor {
+        // A test of the link is told when its message is durable.
+        if delivery.items.isEmpty, !fleet.machine.probes(delivery.order),
+            let cursor = delivery.cursor
+        {
             fleet.wait(cursor, delivery.order, at: now.monotonicNanoseconds)
             return keepIdleCursor(fleet)
         }
@@ -176,21 +192,22 @@ extension Engine {
         }
         switch report {
         case .dropped(let subject, let refusal):
-            fleet.counters.refused += 1
+            fleet.counters.refused[refusal.name, default: 0] += 1
             say(
                 .warning, "dropped",
                 "a message of the fleet on \(subject.escapedForDisplay()) is not taken: \(refusal)")
         case .incomplete(let subject):
-            fleet.counters.refused += 1
+            fleet.counters.refused["incomplete", default: 0] += 1
             say(
                 .notice, "incomplete",
                 "not all parts of a message on \(subject) came; its host sends another")
         case .readsAgain(let reason):
-            fleet.counters.readsAgain += 1
+            fleet.counters.readsAnew[reason.rawValue, default: 0] += 1
             log(.notice, "the log of the fleet is read from its beginning: \(reason.sentence)")
         case .held(let form, let refusal):
-            fleet.heldBecause[form] = "\(refusal)"
-            log(.warning, "form \(form) waits: \(refusal)", [.form(form)])
+            if fleet.waits(form, because: "\(refusal)") {
+                log(.warning, "form \(form) waits: \(refusal)", [.form(form)])
+            }
         case .refused(let reason):
             log(.error, "the link is not used: \(reason)")
         case .disagreement(let form, let host):

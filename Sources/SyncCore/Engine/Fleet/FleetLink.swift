@@ -44,8 +44,9 @@ final class FleetLink {
     private(set) var idle: (cursor: LinkCursor, order: UInt64, count: Int, since: UInt64)?
     /// A batch with joins failed. The log is read again once the store is healthy.
     var mustFallBack = false
-    /// Forms whose wholes the machine waits for, as the form in memory is ahead of the store.
-    var wantedWholes: Set<String> = []
+    /// Forms whose wholes the machine waits for, as the form in memory is ahead of the store, and
+    /// why.
+    var wantedWholes: [String: WholeReason] = [:]
     /// The digests of forms, with the writes that they cover.
     var digests: [String: (context: CausalContext, digest: UInt64)] = [:]
 
@@ -55,7 +56,10 @@ final class FleetLink {
     /// Why there is none, and since when (milliseconds since 1970).
     var down: (reason: String, since: Int64)
     /// Why each form that waits does.
-    var heldBecause: [String: String] = [:]
+    private(set) var heldBecause: [String: String] = [:]
+    /// Other forms of names that forms here have, by name. A form that was not kept for its size
+    /// has no whole.
+    private(set) var otherForms: [String: (lives: FormLives, whole: WholeForm?, bytes: Int)] = [:]
     var counters = Counters()
     /// When a report of each kind was last logged (monotonic nanoseconds).
     private var loggedAt: [String: UInt64] = [:]
@@ -65,12 +69,14 @@ final class FleetLink {
         var published: UInt64 = 0
         var joined: UInt64 = 0
         var known: UInt64 = 0
-        var wholes: UInt64 = 0
-        var readsAgain: UInt64 = 0
+        /// Wholes that were made, by `WholeReason`.
+        var wholes: [String: UInt64] = [:]
+        /// How often the log was read from its beginning, by `ReadAgainReason`.
+        var readsAnew: [String: UInt64] = [:]
         var forks: UInt64 = 0
         var disagreements: UInt64 = 0
-        /// Messages that were not taken.
-        var refused: UInt64 = 0
+        /// Messages that were not taken, by the name of the refusal.
+        var refused: [String: UInt64] = [:]
     }
 
     init(_ machine: consuming LinkMachine, at now: Moment) {
@@ -119,6 +125,36 @@ final class FleetLink {
         joining = nil
         idle = nil
         inBatch = []
+    }
+
+    /// Bytes of all other forms that are kept.
+    private static let otherBytesMax = 64 << 20
+
+    /// A form waits; returns whether that was not known.
+    func waits(_ form: String, because why: String) -> Bool {
+        let held = Set(machine.heldForms)
+        heldBecause = heldBecause.filter { held.contains($0.key) }
+        return heldBecause.updateValue(why, forKey: form) != why
+    }
+
+    /// Another host has another form of a name that a form here has.
+    func met(_ item: SharedItem, bytes: Int) {
+        let name = item.form
+        guard case .whole(let whole) = item else {
+            if otherForms[name] == nil { otherForms[name] = (item.lives, nil, 0) }
+            return
+        }
+        otherForms[name] = nil
+        let kept = otherForms.values.reduce(0) { $0 + $1.bytes }
+        let isKept = kept + bytes <= Self.otherBytesMax
+        otherForms[name] = (whole.lives, isKept ? whole : nil, isKept ? bytes : 0)
+    }
+
+    /// A form takes again what arrives, from where it waited.
+    func endWaiting(_ form: String, at now: Moment) {
+        otherForms[form] = nil
+        heldBecause[form] = nil
+        machine.release(form, at: now)
     }
 
     /// Whether a report of this kind is logged: one a minute.

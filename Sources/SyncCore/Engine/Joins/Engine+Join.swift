@@ -23,6 +23,14 @@ struct JoinProblem: Error {
     let why: String
 
     init(_ why: String) { self.why = why }
+
+    /// A definition with these issues.
+    static func unreadable(_ issues: FormIssues?) -> JoinProblem {
+        JoinProblem(
+            "another host's definition cannot be read: "
+                + (issues?.issues.first?.message ?? "it is not valid")
+                + "; if that host is newer, upgrade this daemon")
+    }
 }
 
 /// The stores of a form after a join.
@@ -33,24 +41,41 @@ struct JoinedStores {
     var hidden: [CausalForm.Field]
     /// The keys of those that changed.
     var hiddenKeys: Set<CausalForm.Key> = []
-    let context: CausalContext
+    var context: CausalContext
 
     var isEmpty: Bool { cells.isEmpty && hiddenKeys.isEmpty }
 
     /// The join of an item with a state.
-    init(_ item: SharedItem, with state: FormState) {
+    ///
+    /// - Parameter dropsOwn: whether the state counts as emptied before. Secrets stay, because a
+    ///   join would bring a removed one back.
+    init(_ item: SharedItem, with state: FormState, dropsOwn: Bool = false) {
+        self.init(
+            item, with: state, hidden: state.shared?.hidden ?? [], state.context,
+            dropsOwn: dropsOwn)
+    }
+
+    /// The join of an item with stores of which a state shows some.
+    init(
+        _ item: SharedItem, with state: FormState?, hidden own: [CausalForm.Field],
+        _ known: CausalContext, dropsOwn: Bool
+    ) {
         let theirs = item.stores
-        let contexts = JoinContexts(own: state.context, other: item.context)
-        let places = state.controlsByStore
-        hidden = state.shared?.hidden ?? []
-        context = state.context.union(item.context)
+        let contexts = JoinContexts(own: known, other: item.context)
+        let places = state?.controlsByStore ?? [:]
+        hidden = own
+        context = known.union(item.context)
         var keys = Set(theirs.keys)
         // A whole that lacks a store has seen its removal.
-        if case .whole = item { keys.formUnion(state.stores.keys) }
+        if case .whole = item {
+            keys.formUnion(own.map(\.key))
+            if let state { keys.formUnion(state.stores.keys) }
+        }
         for key in keys {
             let place = places[key]
-            let own = place.map { state.cells[$0].store ?? FieldStore(key.kind) } ?? hidden[key]
-            var store = own
+            let own =
+                place.map { state?.cells[$0].store ?? FieldStore(key.kind) } ?? hidden[key]
+            var store = dropsOwn && key.kind != .sealed ? FieldStore(key.kind) : own
             store.join(theirs[key] ?? FieldStore(key.kind), contexts: contexts)
             if store == own { continue }
             if let place {
@@ -89,26 +114,26 @@ extension Engine {
         return outcomes
     }
 
-    /// Whether a form of that name is shared, if it is here.
-    func isShared(_ form: String) -> Bool { configuration.link?.forms.matches(form) ?? false }
+    /// Whether a form of that name is shared.
+    func isShared(_ name: String) -> Bool {
+        guard configuration.link?.forms.matches(name) ?? false else { return false }
+        return form(named: name).map { !$0.isEditable || $0.link != nil } ?? true
+    }
 
     func join(_ item: SharedItem) -> JoinOutcome {
         guard isShared(item.form) else {
             return .refused("form \(item.form) is not shared here")
         }
         do {
-            guard let form = form(named: item.form) else { return try create(item) }
-            guard form.isEditable else { return .held("form \(form.name) is being deleted") }
-            guard form.failureReport == nil else { return .notNow }
-            guard let own = form.working.shared, own.life == item.life else {
-                return .held(
-                    "another host has another form of the name \(form.name); merge them, or take "
-                        + "one of the two")
+            guard let form = form(named: item.form), form.isEditable else {
+                return try joinAbsent(item)
             }
+            guard form.failureReport == nil, let own = form.working.shared else { return .notNow }
             guard
                 item.context.highestCounter(of: replica)
                     <= form.working.context.highestCounter(of: replica)
             else { return leaveReplica() }
+            guard own.lives.isSame(as: item.lives) else { return try meet(item, form) }
             clocks.hybrid.observe(item.greatestStamp, at: self.now.wallMilliseconds)
             return try join(item, into: form)
         } catch {
@@ -123,15 +148,20 @@ extension Engine {
         let joined = JoinedStores(item, with: state)
         if joined.isEmpty, item.context.isSubset(of: state.context) { return .known }
         let author = item.author ?? remote
-        if !joined.hiddenKeys.isEmpty,
-            let (said, definition) = try definition(saidBy: joined.hidden, over: state)
-        {
-            let next = self.state(said, definition, joined, over: state)
-            try adopt(next, of: form, before: state, by: author, item)
-            return .joined
-        }
         if let shared = state.shared, !joined.hiddenKeys.isEmpty {
-            state.shared = shared.with(hidden: joined.hidden)
+            var lives = shared.lives.joined(item.lives)
+            if joined.hidden[SharedDefinition.key].isEmpty {
+                delete(form, leaving: joined, lives)
+                return .joined
+            }
+            if let said = SharedDefinition(in: joined.hidden) { lives = said.lives.joined(lives) }
+            if let (said, definition) = try definition(saidBy: joined.hidden, over: state) {
+                let next = self.state(said, definition, joined, over: state, lives)
+                try adopt(next, of: form, before: state, by: author, item)
+                return .joined
+            }
+            state.shared = SharedState(
+                lives: lives, hidden: joined.hidden, storeIDs: shared.storeIDs)
         }
         let result = join(joined, into: form, by: author, item)
         if result.record != nil { publish(result, item.message) }
@@ -218,47 +248,8 @@ extension Engine {
         return result
     }
 
-    /// A form of another host that is not here.
-    private func create(_ item: SharedItem) throws(JoinProblem) -> JoinOutcome {
-        guard case .whole(let whole) = item, let said = SharedDefinition(in: whole.hidden) else {
-            throw JoinProblem("it is not here; the whole form must come first")
-        }
-        guard item.context.highestCounter(of: replica) == 0 else { return leaveReplica() }
-        clocks.hybrid.observe(item.greatestStamp, at: now.wallMilliseconds)
-        let empty: FormDefinition
-        do {
-            empty = try FormDefinition.parse(
-                said.file, limits: .accepted, compile: workspace.compile)
-        } catch {
-            throw JoinProblem(
-                "another host's definition cannot be read: "
-                    + (error.issues.first?.message ?? "it is not valid"))
-        }
-        let start = FormState(empty, applied: said.file)
-        start.shared = SharedState(
-            life: said.life, hidden: [], storeIDs: said.storeIDs(of: empty))
-        start.version = 0
-        let form = LiveForm(
-            key: registry.nextKey, name: item.form, owner: LiveForm.nobody, log: newLogName(),
-            state: start, existence: .creating)
-        let joined = JoinedStores(item, with: start)
-        guard let (_, definition) = try definition(saidBy: joined.hidden, over: start) else {
-            throw JoinProblem("it has no definition")
-        }
-        form.link = FormLink(host: configuration.link?.host ?? "")
-        let next = state(said, definition, joined, over: start)
-        insert(form)
-        do throws(JoinProblem) {
-            try adopt(next, of: form, before: nil, by: whole.lastAuthor ?? remote, item)
-        } catch {
-            registry.remove(form)
-            throw error
-        }
-        return .joined
-    }
-
     /// Makes a joined state with another definition a revision.
-    private func adopt(
+    func adopt(
         _ state: FormState, of form: LiveForm, before: FormState?, by author: Author,
         _ item: SharedItem
     ) throws(JoinProblem) {
@@ -287,7 +278,7 @@ extension Engine {
     /// Another life of this store has made writes under our name, which we do not know: the store
     /// was put back to an earlier state, or copied. No dot may name two writes, so a replica with a
     /// new id continues.
-    private func leaveReplica() -> JoinOutcome {
+    func leaveReplica() -> JoinOutcome {
         log(
             .warning,
             "another store has written as \(replica), this one's replica: it was copied or put "
@@ -324,17 +315,12 @@ extension Engine {
     }
 
     /// The author of what is joined from nobody in particular.
-    private var remote: Author {
+    var remote: Author {
         Author(
             user: "pickersyncd", uid: configuration.daemonUID, client: configuration.serverName,
             connection: 0, replica: replica, host: configuration.link?.host
         ).withText()
     }
-}
-
-extension LiveForm {
-    /// The owner of a form that was made on another host. Nobody has this uid.
-    static let nobody = UInt32.max
 }
 
 extension CellContent {
@@ -362,7 +348,7 @@ extension SharedItem {
     }
 
     /// Whom the revision is by; `nil` if nobody in particular.
-    fileprivate var author: Author? {
+    var author: Author? {
         switch self {
         case .delta(let delta): delta.record?.by.withText()
         case .whole(let whole): whole.lastAuthor
@@ -394,7 +380,7 @@ extension SharedItem {
     }
 
     /// The newest time in it.
-    fileprivate var greatestStamp: HybridTimestamp {
+    var greatestStamp: HybridTimestamp {
         let newest = stores.values.compactMap(\.greatestStamp).max()
         let start = HybridTimestamp(milliseconds: .min)
         guard case .delta(let delta) = self else { return newest ?? start }
@@ -403,12 +389,6 @@ extension SharedItem {
 }
 
 extension WholeForm {
-    /// The stores of the definition's registers.
-    fileprivate var hidden: [CausalForm.Field] {
-        stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
-            .filter { SharedDefinition.isRegister($0.key) }
-    }
-
     /// The author of the newest change.
     fileprivate var lastAuthor: Author? {
         stores.filter { $0.by != nil }.max { $0.at < $1.at }?.by?.withText()

@@ -27,8 +27,8 @@ extension Engine {
         hidden[SharedDefinition.key] = shared.hidden[SharedDefinition.key]
         hidden.write(
             SharedDefinition(
-                life: shared.life, file: change.applied, controls: change.definition.controls,
-                storeIDs: ids
+                lives: shared.lives, file: change.applied,
+                controls: change.definition.controls, storeIDs: ids
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
         let before = FormDefinition.writtenOptions(of: old.applied)
         let written = FormDefinition.writtenOptions(of: change.applied)
@@ -40,7 +40,7 @@ extension Engine {
                 hidden[key] = shared.hidden[key]
             }
         }
-        state.shared = SharedState(life: shared.life, hidden: hidden, storeIDs: ids)
+        state.shared = SharedState(lives: shared.lives, hidden: hidden, storeIDs: ids)
         // A secret is reset, because a join would bring a removed one back.
         let kept = state.controlsByStore
         let gone = old.stores.filter { kept[$0.key] == nil }.sorted { $0.key < $1.key }
@@ -52,7 +52,7 @@ extension Engine {
             hidden[key] = .sealed(register)
         }
         takeFromAttic(shared.hidden, into: state)
-        state.shared = SharedState(life: shared.life, hidden: hidden, storeIDs: ids)
+        state.shared = SharedState(lives: shared.lives, hidden: hidden, storeIDs: ids)
     }
 
     /// Gives controls without a store what waited for them.
@@ -95,15 +95,15 @@ extension Engine {
     // MARK: - From other hosts
 
     /// The definition that joined registers say, if it is another one than the form has.
+    ///
+    /// - Parameter evenIfSame: whether to return the one that the form has, too.
     /// - Throws: why it cannot be used.
     func definition(
-        saidBy hidden: [CausalForm.Field], over state: FormState
+        saidBy hidden: [CausalForm.Field], over state: FormState, evenIfSame: Bool = false
     ) throws(JoinProblem) -> (SharedDefinition, FormDefinition)? {
-        guard let said = SharedDefinition(in: hidden) else {
-            throw JoinProblem("another host has deleted it")
-        }
+        guard let said = SharedDefinition(in: hidden) else { throw .unreadable(nil) }
         let known = state.shared.flatMap { SharedDefinition(in: $0.hidden) }
-        if let known, known.file == said.file, known.storeIDs == said.storeIDs {
+        if let known, !evenIfSame, known.file == said.file, known.storeIDs == said.storeIDs {
             let before = known.options(in: state.shared?.hidden ?? [], of: state.definition)
             if before == said.options(in: hidden, of: state.definition) { return nil }
         }
@@ -111,11 +111,7 @@ extension Engine {
         do {
             file = try FormDefinition.parse(
                 said.file, limits: .accepted, reusing: state.definition, compile: workspace.compile)
-        } catch {
-            throw JoinProblem(
-                "another host's definition cannot be read: "
-                    + (error.issues.first?.message ?? "it is not valid"))
-        }
+        } catch { throw .unreadable(error) }
         let definition = FormDefinition.merging(
             said.options(in: hidden, of: file), into: file, reusing: state.definition,
             limits: .accepted, compile: workspace.compile)
@@ -125,14 +121,14 @@ extension Engine {
     /// A state with another host's definition, and all stores of the form.
     func state(
         _ said: SharedDefinition, _ definition: FormDefinition, _ joined: JoinedStores,
-        over old: FormState
+        over old: FormState, _ lives: FormLives
     ) -> FormState {
         let state = FormState(definition, applied: said.file)
         state.version = old.version + 1
         state.context = joined.context
         state.ongoing = old.ongoing
         let ids = said.storeIDs(of: definition)
-        state.shared = SharedState(life: said.life, hidden: [], storeIDs: ids)
+        state.shared = SharedState(lives: lives, hidden: [], storeIDs: ids)
         let places = old.controlsByStore
         var hidden = joined.hidden
         for index in state.cells.indices {
@@ -157,7 +153,7 @@ extension Engine {
         for (key, place) in places where shown[key] == nil {
             hidden[key] = joined.cells[place] ?? old.cells[place].store ?? FieldStore(key.kind)
         }
-        state.shared = SharedState(life: said.life, hidden: hidden, storeIDs: ids)
+        state.shared = SharedState(lives: lives, hidden: hidden, storeIDs: ids)
         return state
     }
 }

@@ -13,7 +13,8 @@ extension Engine {
     ///
     /// Nothing that is not durable is in it, whatever the durability is.
     public func takeShared() -> [SharedItem] {
-        forms.filter(\.isReadable).flatMap(takeShared)
+        let deleted = link.deletedForms.takeUntold().map(SharedItem.whole)
+        return forms.filter(\.isReadable).flatMap(takeShared) + deleted
     }
 
     /// The same of one form.
@@ -21,19 +22,24 @@ extension Engine {
         form.link?.take { durable(form).flatMap(form.whole(of:)) } ?? []
     }
 
-    /// The durable state of a shared form; `nil` while the form in memory is ahead of the store.
+    /// The durable state of a shared form, or of one that was deleted; `nil` while the form in
+    /// memory is ahead of the store.
     public func whole(of name: String) -> WholeForm? {
-        sharedForm(name).flatMap { form in durable(form).flatMap(form.whole(of:)) }
+        guard let form = sharedForm(name) else { return link.deletedForms.durable[name] }
+        return durable(form).flatMap(form.whole(of:))
     }
 
-    /// The writes of a shared form that readers see.
+    /// The writes that readers see of a shared form, or that are known of one that was deleted.
     public func sharedContext(of name: String) -> CausalContext? {
-        sharedForm(name)?.committed.context
+        sharedForm(name)?.committed.context ?? link.deletedForms.durable[name]?.context
     }
 
-    /// A digest of what readers see of a shared form, the same on hosts that know the same writes.
-    /// Secrets count by their dots.
-    public func digest(of name: String) -> UInt64? { sharedForm(name)?.committed.digest }
+    /// A digest of what readers see of a shared form, or of what is known of one that was deleted:
+    /// the same on hosts that know the same writes. Secrets count by their dots.
+    public func digest(of name: String) -> UInt64? {
+        if let form = sharedForm(name) { return form.committed.digest }
+        return link.deletedForms.durable[name].map { FormState.digest($0.context, $0.fields) }
+    }
 
     /// How far the log of the other hosts was read, as it is in the store: see `join`.
     public var linkCursor: [UInt8]? { link.cursor }
@@ -58,7 +64,7 @@ extension Engine {
         guard let link = form.link, let shared = form.working.shared else { return }
         link.gather(
             FormDelta(
-                form: form.name, life: shared.life, replica: change.replica,
+                form: form.name, life: shared.lives.present, replica: change.replica,
                 counters: change.counters, stamp: change.stamp, context: change.context,
                 stores: change.stores, record: record, message: message))
     }
@@ -74,7 +80,9 @@ extension Engine {
 
     /// Shares a form with other hosts, or not, as the configuration says.
     func connectLink(of form: LiveForm) {
-        guard let shared = configuration.link, shared.forms.matches(form.name) else {
+        guard let shared = configuration.link, shared.forms.matches(form.name),
+            form.working.ongoing[.unlinked] == nil
+        else {
             form.link = nil
             return
         }
@@ -101,11 +109,11 @@ extension Engine {
     ) throws(WireError) {
         let dot = try state.takeDot(of: author.replica)
         let ids = state.definition.controls.map(\.id)
-        let life = environment.random()
+        let lives = FormLives(present: environment.random())
         var hidden: [CausalForm.Field] = []
         hidden.write(
             SharedDefinition(
-                life: life, file: state.applied, controls: state.definition.controls,
+                lives: lives, file: state.applied, controls: state.definition.controls,
                 storeIDs: ids
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
         for control in state.definition.controls {
@@ -115,7 +123,7 @@ extension Engine {
                 options, SharedDefinition.optionsKey(control.id),
                 dot: try state.takeDot(of: author.replica), stamp: stamp, by: author)
         }
-        state.shared = SharedState(life: life, hidden: hidden, storeIDs: ids)
+        state.shared = SharedState(lives: lives, hidden: hidden, storeIDs: ids)
     }
 }
 
@@ -129,15 +137,22 @@ extension LiveForm {
             return WholeForm.Store(id: key.id, store: store, at: cell?.at ?? 0, by: cell?.by)
         }
         return WholeForm(
-            form: name, life: shared.life, context: state.context, stores: stores)
+            form: name, lives: shared.lives, context: state.context, stores: stores)
     }
 }
 
 extension FormState {
     /// A digest of all stores and the context.
     var digest: UInt64 {
-        let fields = stores.sorted { $0.key < $1.key }.map { key, store in
-            CausalForm.Field(id: key.id, store: store.withoutSecretBytes)
+        Self.digest(
+            context,
+            stores.sorted { $0.key < $1.key }.map { CausalForm.Field(id: $0.id, store: $1) })
+    }
+
+    /// The digest of these stores, which are in ascending order.
+    static func digest(_ context: CausalContext, _ stores: [CausalForm.Field]) -> UInt64 {
+        let fields = stores.map {
+            CausalForm.Field(id: $0.key.id, store: $0.store.withoutSecretBytes)
         }
         var hash = KeyHash(KeyHash.Secret(first: 0, second: 0))
         let bytes = CausalityWriter.versioned { writer in

@@ -58,6 +58,9 @@ final class FormLink {
     /// the batch is durable does not have it.
     func gather(_ delta: FormDelta) { gathering.append(delta) }
 
+    /// The gathering batch has more than changes say: once it is durable, others get the whole.
+    func gatherWhole() { wantsWhole = true }
+
     /// The batch is sealed; returns what other hosts are told once it is durable. `whole` is the
     /// form as the batch has it.
     func seal(whole: () -> WholeForm?) -> [SharedItem] {

@@ -18,11 +18,11 @@ public enum SharedItem: Sendable {
         }
     }
 
-    /// Which life of a form of that name it is: two forms that were made independently have two.
-    var life: UInt64 {
+    /// Which form of that name it is.
+    var lives: FormLives {
         switch self {
-        case .delta(let delta): delta.life
-        case .whole(let whole): whole.life
+        case .delta(let delta): FormLives(present: delta.life)
+        case .whole(let whole): whole.lives
         }
     }
 
@@ -82,7 +82,7 @@ public struct FormDelta: Sendable {
     let message: String?
 }
 
-/// A shared form with everything that one host knows of it.
+/// A shared form with everything that one host knows of it. One that was deleted has no definition.
 public struct WholeForm: Sendable {
     /// A store, with the last change of the control that shows it.
     package struct Store: Sendable {
@@ -94,11 +94,19 @@ public struct WholeForm: Sendable {
 
     /// The name of the form.
     public let form: String
-    let life: UInt64
+    let lives: FormLives
     /// The writes that it knows.
     public let context: CausalContext
     /// Sorted by id and kind; none is empty.
     package var stores: [Store]
+
+    /// The stores, as a form keeps those that no control shows.
+    var fields: [CausalForm.Field] {
+        stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
+    }
+
+    /// Whether the form was deleted: nothing is in the register of its definition.
+    var isDeleted: Bool { fields[SharedDefinition.key].isEmpty }
 }
 
 // MARK: - Bytes
@@ -186,14 +194,26 @@ extension FormDelta.Store: CausalityCodable {
 extension WholeForm: CausalityCodable {
     public func write(to writer: inout CausalityWriter) {
         writer.string(form)
-        writer.unsigned(life)
+        writer.unsigned(lives.present)
+        writer.count(lives.former.count)
+        for life in lives.former.sorted() { writer.unsigned(life) }
         context.write(to: &writer)
         writer.list(stores)
     }
 
     public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         form = try reader.string()
-        life = try reader.unsigned()
+        let present = try reader.unsigned()
+        var former: [UInt64] = []
+        for _ in 0..<(try reader.unsigned()) {
+            let start = reader.offset
+            let life = try reader.unsigned()
+            guard life != present, former.last.map({ $0 < life }) ?? true else {
+                throw .invalid(offset: start, what: "other lives in ascending order")
+            }
+            former.append(life)
+        }
+        lives = FormLives(present: present, former: Set(former))
         context = try CausalContext(from: &reader)
         let start = reader.offset
         stores = try reader.list()

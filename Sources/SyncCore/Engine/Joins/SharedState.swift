@@ -1,5 +1,31 @@
 // What a shared form has beside the values that its controls show.
 
+/// Which form it is of those that have or had one name: two that were made independently have two
+/// lives, until somebody makes one form of them.
+struct FormLives: Hashable, Sendable {
+    /// The life of the definition in force.
+    let present: UInt64
+    /// Lives of forms that have become one with it.
+    let former: Set<UInt64>
+
+    init(present: UInt64, former: Set<UInt64> = []) {
+        self.present = present
+        self.former = former.subtracting([present])
+    }
+
+    private var all: Set<UInt64> { former.union([present]) }
+
+    func isSame(as other: FormLives) -> Bool {
+        present == other.present || !all.isDisjoint(with: other.all)
+    }
+
+    /// The lives of a form that was both.
+    func joined(_ other: FormLives) -> FormLives {
+        if self == other { return self }
+        return FormLives(present: present, former: former.union(other.all))
+    }
+}
+
 /// The part of a shared form's state that no control shows.
 ///
 /// Hosts agree on the stores of a form by *store ids*. A control's store keeps its id when the
@@ -8,8 +34,7 @@
 ///
 /// Immutable, so that both states of a form share it.
 final class SharedState: Sendable {
-    /// Which life of a form of that name it is.
-    let life: UInt64
+    let lives: FormLives
     /// Stores that no control shows, sorted by key, none empty. `$definition` and `$options/ID` are
     /// registers of what was applied. The others are the *attic*: what another host wrote to a
     /// control that is not here, or not of that type any more. They wait for a definition that has
@@ -18,15 +43,15 @@ final class SharedState: Sendable {
     /// The id of each control's store, by control index.
     let storeIDs: [String]
 
-    init(life: UInt64, hidden: [CausalForm.Field], storeIDs: [String]) {
-        self.life = life
+    init(lives: FormLives, hidden: [CausalForm.Field], storeIDs: [String]) {
+        self.lives = lives
         self.hidden = hidden
         self.storeIDs = storeIDs
     }
 
     /// The same controls with other stores beside them.
     func with(hidden: [CausalForm.Field]) -> SharedState {
-        SharedState(life: life, hidden: hidden, storeIDs: storeIDs)
+        SharedState(lives: lives, hidden: hidden, storeIDs: storeIDs)
     }
 }
 
@@ -35,15 +60,15 @@ struct SharedDefinition {
     static let key = CausalForm.Key("$definition", .register)
     private static let optionsPrefix = "$options/"
 
-    let life: UInt64
+    let lives: FormLives
     /// The definition as it was applied, before run-time options.
     let file: JSON
     /// The store ids of controls that have another id.
     let storeIDs: [String: String]
 
     /// The definition of a form with these stores.
-    init(life: UInt64, file: JSON, controls: [Control], storeIDs: [String]) {
-        self.life = life
+    init(lives: FormLives, file: JSON, controls: [Control], storeIDs: [String]) {
+        self.lives = lives
         self.file = file
         var others: [String: String] = [:]
         for (control, id) in zip(controls, storeIDs) where control.id != id {
@@ -63,20 +88,44 @@ struct SharedDefinition {
     /// What the register in a list of stores says now; `nil` if it says nothing that can be read.
     init?(in hidden: [CausalForm.Field]) {
         guard let value = hidden.current(Self.key), let file = value["definition"],
-            let life = value["life"]?.stringValue.flatMap({ UInt64($0, radix: 16) })
+            let life = Self.life(value["life"]), case .register(let register) = hidden[Self.key]
         else { return nil }
-        self.life = life
+        // Of two definitions that met, each may know of lives that the other does not.
+        lives = register.siblings.compactMap(\.payload.value).reduce(FormLives(present: life)) {
+            let former = ($1["formerLives"]?.arrayValue ?? []).compactMap(Self.life)
+            guard let present = Self.life($1["life"]) else { return $0 }
+            return $0.joined(FormLives(present: present, former: Set(former)))
+        }
         self.file = file
         storeIDs = (value["stores"]?.objectValue?.members ?? []).reduce(into: [:]) {
             $0[$1.name] = $1.value.stringValue
         }
     }
 
+    private static func life(_ json: JSON?) -> UInt64? {
+        json?.stringValue.flatMap { UInt64($0, radix: 16) }
+    }
+
+    /// The same as the definition of a form that had other lives as well.
+    func with(_ lives: FormLives) -> SharedDefinition {
+        SharedDefinition(lives: lives, file: file, storeIDs: storeIDs)
+    }
+
+    private init(lives: FormLives, file: JSON, storeIDs: [String: String]) {
+        self.lives = lives
+        self.file = file
+        self.storeIDs = storeIDs
+    }
+
     /// The value of the register.
     var json: JSON {
         var object = JSONObject([
-            ("life", .string(String(life, radix: 16))), ("definition", file),
+            ("life", .string(String(lives.present, radix: 16))), ("definition", file),
         ])
+        if !lives.former.isEmpty {
+            object["formerLives"] = .array(
+                lives.former.sorted().map { .string(String($0, radix: 16)) })
+        }
         if !storeIDs.isEmpty {
             let sorted = storeIDs.sorted { $0.key < $1.key }
             object["stores"] = .object(JSONObject(sorted.map { ($0.key, .string($0.value)) }))

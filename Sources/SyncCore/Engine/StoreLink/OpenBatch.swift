@@ -97,6 +97,8 @@ struct OpenBatch {
     var chores: [StoreOperation] = []
     /// How far the log of the other hosts was read; `nil` if that does not change.
     var cursor: [UInt8]?
+    /// What is known of deleted shared forms, by name; `nil`: the name has a form.
+    var deletedForms: [String: WholeForm?] = [:]
     /// The estimated bytes of all revisions.
     var bytes = 0
 
@@ -113,6 +115,7 @@ struct OpenBatch {
 
     var isEmpty: Bool {
         changes.isEmpty && keys.isEmpty && waiters.isEmpty && chores.isEmpty && cursor == nil
+            && deletedForms.isEmpty
     }
 
     /// Passes the changes of a form in this batch to `body`.
@@ -174,6 +177,7 @@ extension OpenBatch {
         for index in changes.indices { changes[index].seal(into: &steps) }
         for key in keys { steps.append(.putKey(key.row, of: key.form)) }
         if let cursor { steps.append(.putOngoing(.cursor(cursor))) }
+        steps += DeletedForms.steps(deletedForms)
         return steps + chores
     }
 }

@@ -66,6 +66,8 @@ struct StoreLink {
     private(set) var awaitingCommit: [Connection] = []
     /// How far the log of the other hosts was read, as the store has it; `nil` before the first.
     var cursor: [UInt8]?
+    /// Shared forms that were deleted.
+    var deletedForms = DeletedForms()
     /// Another life of the store uses the id of the replica. No edit is taken until the store has
     /// another one.
     var leavesReplica = false

@@ -72,7 +72,7 @@ struct FleetTests {
         world.hosts[0].toServer.append(forged)
         #expect(try world.settle() == nil)
         #expect(world.hosts[1].engine.engine.digest(of: "shared") == before)
-        #expect(world.hosts[1].engine.engine.fleet?.counters.refused ?? 0 > 0)
+        #expect(world.hosts[1].engine.engine.fleet?.counters.refused["notAuthentic"] ?? 0 > 0)
     }
 
     @Test("an edit of a form that is not here waits for the whole, which may not have the edit")
@@ -96,6 +96,35 @@ struct FleetTests {
         try world.rest()
         #expect(c.value("count") == 1)
         #expect(try world.settle() == nil)
+    }
+
+    @Test("a test of the link times each part; it fails at the part that does not come")
+    func probe() throws {
+        let world = try FleetWorld(seed: 8)
+        world.apply(fields)
+        let host = world.hosts[0]
+        let early = host.engine.call(host.root, .linkTest).joined()
+        #expect(early.contains("unavailable"), "\(early)")
+        #expect(try world.settle() == nil)
+        let digest = world.hosts[1].engine.engine.digest(of: "shared")
+        host.engine.call(host.root, .linkTest)
+        try world.rest()
+        let status = host.engine.call(host.root, .serverStatus).joined()
+        for part in LinkProbe.Part.allCases {
+            #expect(status.contains("\"\(part.rawValue)\":"), "\(status)")
+        }
+        #expect(status.contains(#""running":false"#) && !status.contains("failedAt"))
+        #expect(try world.settle() == nil)
+        #expect(world.hosts[1].engine.engine.digest(of: "shared") == digest)
+        #expect(world.hosts[1].engine.engine.fleet?.counters.refused.isEmpty == true)
+
+        world.pass(milliseconds: 2_000)
+        host.engine.call(host.root, .linkTest)
+        world.cut(host)
+        let cut = host.engine.call(host.root, .serverStatus).joined()
+        #expect(cut.contains(#""failedAt":"server""#), "\(cut)")
+        let alice = host.engine.connect(uid: 1000, user: "alice")
+        #expect(host.engine.call(alice, .linkTest).joined().contains("forbidden"))
     }
 
     @Test("so many forms wait that no more are remembered: the log is not read on")

@@ -21,12 +21,14 @@ final class FleetHost {
     static let bridgeUID: UInt32 = 77
 
     init(
-        _ index: Int, seed: UInt64, limits: Limits = Limits(),
+        _ index: Int, seed: UInt64, limits: Limits = Limits(), backup: ModelStore? = nil,
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
     ) throws {
         self.index = index
         engine = try EngineHost(
-            limits: limits, seed: seed, replica: ReplicaID(id: UInt64(0xa + index), epoch: 1),
+            limits: limits, seed: seed,
+            replica: ReplicaID(id: UInt64((backup == nil ? 0xa : 0xf00a) + index), epoch: 1),
+            copyOf: backup,
             link: LinkConfiguration(
                 fleet: "ops", host: "h\(index)", forms: [Glob("shared")],
                 bridgeUID: Self.bridgeUID), compile: compile)
@@ -97,6 +99,9 @@ final class FleetHost {
         engine.call(root, .stateSet(StateSet(form: "shared", changes: [change])))
     }
 
+    @discardableResult
+    func delete() -> [String] { engine.call(root, .formDelete(FormDelete(form: "shared"))) }
+
     /// The value of a field that readers see.
     func value(_ id: String) -> JSON? {
         guard let form = engine.engine.form(named: "shared")?.committed else { return nil }
@@ -110,7 +115,7 @@ final class FleetHost {
 
 /// Hosts and a server.
 final class FleetWorld {
-    let hosts: [FleetHost]
+    private(set) var hosts: [FleetHost]
     var stream: ModelStream
     var random: SplitMix64
     private var now: UInt64 = 1_000_000_000
@@ -129,10 +134,10 @@ final class FleetWorld {
         self.random = random
     }
 
-    /// Makes the form on the first host.
-    func apply(_ fields: String) {
-        hosts[0].engine.ask(
-            hosts[0].root,
+    /// Applies a definition on a host, the first one unless another is named.
+    func apply(_ fields: String, on place: Int = 0) {
+        hosts[place].engine.ask(
+            hosts[place].root,
             #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":"#
                 + #"{"form":"shared","fields":[\#(fields)]}}}"#)
     }
@@ -183,6 +188,12 @@ final class FleetWorld {
         for host in hosts { host.engine.pass(milliseconds: milliseconds) }
     }
 
+    /// The disk of a host is put back to a backup: another replica, with an id of its own.
+    func restore(_ place: Int, from backup: ModelStore) throws {
+        stream.disconnected(place)
+        hosts[place] = try FleetHost(place, seed: random.next(), backup: backup)
+    }
+
     func cut(_ host: FleetHost) {
         stream.disconnected(host.index)
         host.goDown()
@@ -213,8 +224,17 @@ final class FleetWorld {
     // MARK: Faults
 
     /// One step of a random run.
-    func step() throws {
+    ///
+    /// - Parameter definition: what hosts apply now and then, if they delete the form as well.
+    func step(deletingAndApplying definition: String? = nil) throws {
         let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
+        if let definition, Int.random(in: 0..<20, using: &random) == 0 {
+            if Bool.random(using: &random) {
+                host.delete()
+            } else if host.engine.engine.whole(of: "shared") != nil {
+                apply(definition, on: host.index)
+            }
+        }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<25: increment(host)
         case 25..<35:

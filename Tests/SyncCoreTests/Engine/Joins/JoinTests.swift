@@ -235,7 +235,7 @@ import Testing
             Issue.record("\(outcome)")
             return
         }
-        #expect(why.contains("another form of the name shared"))
+        #expect(why.contains("another form of that name"))
         third.settle()
         #expect(third.engine.linkCursor == nil, "the cursor waits with the form")
     }

@@ -1,0 +1,198 @@
+// What stays of shared forms that were deleted: the writes that are known of the name, so that old
+// messages have no effect and a form that is made again continues above them.
+
+/// The deleted forms of a fleet, by name.
+///
+///     (a form) ──delete, or a join that empties its definition──▶ in a batch ──committed──▶ durable
+///     durable ──apply, or a join that brings a definition──▶ in a batch ──committed──▶ (a form)
+///
+/// Each is a whole without a definition, in a row of the store that belongs to no form. What was
+/// written elsewhere at the same time as the deletion waits in it, as in an attic.
+struct DeletedForms {
+    private static let rowKind = "deleted"
+
+    /// As they are in the store.
+    private(set) var durable: [String: WholeForm] = [:]
+    /// Those that other hosts must be told of.
+    private var untold: Set<String> = []
+
+    /// No form was deleted.
+    init() {}
+
+    /// What the store has, in rows that belong to no form. What an earlier run did not tell is not
+    /// known, so all are told again.
+    init(_ rows: [OngoingRow]) throws(CausalityDecodeError) {
+        for row in rows where row.name.kind == Self.rowKind {
+            durable[row.name.id] = try WholeForm(decoding: row.state)
+        }
+        untold = Set(durable.keys)
+    }
+
+    /// All rows.
+    var rows: [OngoingRow] {
+        durable.sorted { $0.key < $1.key }.map { Self.row($0, $1) }
+    }
+
+    /// Removes and returns those that other hosts must be told of.
+    mutating func takeUntold() -> [WholeForm] {
+        defer { untold = [] }
+        return untold.sorted().compactMap { durable[$0] }
+    }
+
+    /// A batch is durable, or will be written with the whole store. `nil`: the name has a form.
+    mutating func keep(_ changes: [String: WholeForm?]) {
+        for (name, whole) in changes {
+            durable[name] = whole
+            if whole != nil { untold.insert(name) } else { untold.remove(name) }
+        }
+    }
+
+    /// What a batch writes.
+    static func steps(_ changes: [String: WholeForm?]) -> [StoreOperation] {
+        changes.sorted { $0.key < $1.key }.map { name, whole in
+            guard let whole else {
+                return .removeOngoing(form: 0, name: OngoingName(kind: rowKind, id: name))
+            }
+            return .putOngoing(row(name, whole))
+        }
+    }
+
+    private static func row(_ name: String, _ whole: WholeForm) -> OngoingRow {
+        OngoingRow(form: 0, name: OngoingName(kind: rowKind, id: name), state: whole.encoded)
+    }
+}
+
+extension StoreLink {
+    /// What is known of a deleted form, durable or not; `nil` if it is there, or never was.
+    func deletedForm(_ name: String) -> WholeForm? {
+        gathering.deletedForms[name] ?? underWay?.deletedForms[name] ?? deletedForms.durable[name]
+    }
+}
+
+// MARK: - Deleting
+
+extension Engine {
+    /// A form is deleted here: what must be remembered of it goes into the gathering batch.
+    ///
+    /// - Throws: `unavailable` if the replica has no dot left with which others hear of it.
+    func rememberDeleted(_ form: LiveForm) throws(WireError) {
+        guard let shared = form.working.shared else { return }
+        let state = form.working.copy()
+        var (lives, stores) = (shared.lives, [CausalForm.Field]())
+        let dot = try state.takeDot(of: replica)
+        if form.link != nil {
+            let stamp = clocks.newStamp()
+            for (key, store) in state.stores.sorted(by: { $0.key < $1.key }) {
+                // A secret is reset, because a join would bring a removed one back.
+                guard case .sealed(var register) = store else { continue }
+                if register.isSet {
+                    register.write(nil, dot: try state.takeDot(of: replica), stamp: stamp)
+                }
+                stores[key] = .sealed(register)
+            }
+        } else {
+            // The others keep theirs, and it is another form to them if it is made again. No write
+            // counts as removed, and no dot is given twice.
+            lives = FormLives(present: environment.random())
+            state.context = CausalContext(dots: [dot])
+            fleet?.machine.readAll(at: now)
+        }
+        link.gathering.deletedForms[form.name] = WholeForm(
+            form: form.name, lives: lives, context: state.context, stores: stores.map(\.asWhole))
+    }
+
+    /// Deletes a form because another host has, and nobody has applied a definition meanwhile.
+    func delete(_ form: LiveForm, leaving joined: JoinedStores, _ lives: FormLives) {
+        let state = form.working
+        var stores = joined.hidden
+        for (key, place) in state.controlsByStore {
+            stores[key] = joined.cells[place] ?? state.cells[place].store ?? FieldStore(key.kind)
+        }
+        link.gathering.deletedForms[form.name] = WholeForm(
+            form: form.name, lives: lives, context: joined.context, stores: stores.map(\.asWhole))
+        log(
+            .notice, "form \(form.name) was deleted on another host",
+            [.event(.deleted), .form(form.name)])
+        remove(form, nil)
+    }
+
+    // MARK: - Joining what is not here
+
+    /// Joins what concerns a form that is not here: one that was deleted, or never was.
+    func joinAbsent(_ item: SharedItem) throws(JoinProblem) -> JoinOutcome {
+        let known = link.deletedForm(item.form)
+        let own = known?.context ?? CausalContext()
+        guard
+            item.context.highestCounter(of: replica) <= own.highestCounter(of: replica)
+        else { return leaveReplica() }
+        if needsWhole(item) { throw JoinProblem("it is not here; the whole form must come first") }
+        clocks.hybrid.observe(item.greatestStamp, at: now.wallMilliseconds)
+        // Of two forms of one name, one of them deleted, the other is the one from here on.
+        let isOther = known.map { !$0.lives.isSame(as: item.lives) } ?? false
+        var joined = JoinedStores(
+            item, with: nil, hidden: known?.fields ?? [], own, dropsOwn: isOther)
+        var lives = known.map { $0.lives.joined(item.lives) } ?? item.lives
+        guard !joined.hidden[SharedDefinition.key].isEmpty else {
+            if let known, joined.isEmpty, item.context.isSubset(of: own), lives == known.lives {
+                return .known
+            }
+            link.gathering.deletedForms[item.form] = WholeForm(
+                form: item.form, lives: lives, context: joined.context,
+                stores: joined.hidden.map(\.asWhole))
+            return .joined
+        }
+        if isOther { try write(lives, into: &joined) }
+        if let said = SharedDefinition(in: joined.hidden) { lives = said.lives.joined(lives) }
+        try create(item, joined, lives)
+        if known != nil { link.gathering.deletedForms.updateValue(nil, forKey: item.form) }
+        return .joined
+    }
+
+    /// Whether an item can be joined only after the whole form.
+    func needsWhole(_ item: SharedItem) -> Bool {
+        guard case .delta = item, isShared(item.form), form(named: item.form)?.isEditable != true
+        else { return false }
+        return link.deletedForm(item.form).map { !$0.lives.isSame(as: item.lives) } ?? true
+    }
+
+    /// Makes a form of stores that were joined and have a definition.
+    private func create(
+        _ item: SharedItem, _ joined: JoinedStores, _ lives: FormLives
+    ) throws(JoinProblem) {
+        guard let said = SharedDefinition(in: joined.hidden) else { throw .unreadable(nil) }
+        let file: FormDefinition
+        do {
+            file = try FormDefinition.parse(
+                said.file, limits: .accepted, compile: workspace.compile)
+        } catch { throw .unreadable(error) }
+        let start = FormState(file, applied: said.file)
+        start.version = 0
+        let form = LiveForm(
+            key: registry.nextKey, name: item.form, owner: LiveForm.nobody, log: newLogName(),
+            state: start, existence: .creating)
+        guard let (_, definition) = try definition(saidBy: joined.hidden, over: start) else {
+            throw JoinProblem("it has no definition")
+        }
+        form.link = FormLink(host: configuration.link?.host ?? "")
+        let next = state(said, definition, joined, over: start, lives)
+        insert(form)
+        do throws(JoinProblem) {
+            try adopt(next, of: form, before: nil, by: item.author ?? remote, item)
+        } catch {
+            registry.remove(form)
+            throw error
+        }
+    }
+}
+
+extension CausalForm.Field {
+    /// The store without the last change of a control.
+    fileprivate var asWhole: WholeForm.Store {
+        WholeForm.Store(id: key.id, store: store, at: 0, by: nil)
+    }
+}
+
+extension LiveForm {
+    /// The owner of a form that was made on another host. Nobody has this uid.
+    static let nobody = UInt32.max
+}
