@@ -18,6 +18,7 @@ TARGETS = ["test", "prod", "lab", "none"]
 def definition(hosts, writers, form=FORM):
     fields = [
         {"id": "total", "type": "stepper", "min": 0, "max": 1_000_000_000_000, "default": 0},
+        {"id": "n", "type": "stepper", "min": 0, "max": 1_000_000},
         {"id": "go", "type": "button"},
         {"id": "target", "type": "picker", "options": TARGETS},
     ]
@@ -77,7 +78,7 @@ class Writer:
     def __init__(self, crowd, number):
         self.crowd = crowd
         self.note = note(crowd.host, number)
-        self.name = "%d-%d" % (crowd.host, number)
+        self.name = "%d-%d-%d" % (crowd.host, number, crowd.turn)
         self.rnd = random.Random("%d %s" % (peers.SEED, self.name))
         self.line = Line(crowd.path)
         self.number = 0
@@ -161,7 +162,7 @@ class Watcher:
             return
         if result["resumed"]:
             return
-        if self.log and self.crowd.must_resume:
+        if self.log:
             self.wrong("had seen %s:%d, was given a snapshot of %s:%d" % (
                 self.log, self.revision, result["log"], result["revision"]))
         self.log, self.revision = result["log"], result["revision"]
@@ -179,9 +180,8 @@ class Watcher:
                 continue
             field, value = change["field"], change.get("value")
             before = self.values.get(field)
-            if self.crowd.only_grows and (
-                (field == "total" and value < before)
-                or (field == "go" and value["presses"] < before["presses"])):
+            if (field == "total" and value < before) or (
+                field == "go" and value["presses"] < before["presses"]):
                 self.wrong("%s went from %s to %s at %d" % (field, before, value, newer))
             self.values[field] = value
 
@@ -189,10 +189,10 @@ class Watcher:
 class Crowd:
     """Writers and watchers on one host, in a process of their own."""
 
-    def __init__(self, host, path, writers, watchers, pause=0.12, form=FORM, must_resume=True,
-                 only_grows=True):
+    def __init__(self, host, path, writers, watchers, pause=0.12, form=FORM, turn=0):
         self.host, self.path, self.form, self.pause = host, path, form, pause
-        self.must_resume, self.only_grows = must_resume, only_grows
+        # Crowds that come one after the other must not use the same idempotency keys.
+        self.turn = turn
         self.ours, theirs = socket.socketpair()
         self.pid = peers.child(None, lambda: self.body(theirs, writers, watchers))
         theirs.close()

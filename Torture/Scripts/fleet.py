@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import crowd
+import natswire
 import network
 import peers
 from peers import BIN, FOLDER
@@ -62,7 +63,11 @@ class Server:
             [BIN + "/pickersync-link", "--print-nats-config", "--fleet", "ops"] + names,
             check=True, capture_output=True, text=True).stdout
         self.passwords = dict(re.findall(r'user: (\S+), password: "(.*?)"', config))
-        self.config = config.replace("/var/lib/nats", self.store) + "listen: 0.0.0.0:4222\n"
+        # Somebody who may do everything, as the owner of the server may.
+        self.passwords["admin"] = "all"
+        self.config = config.replace("/var/lib/nats", self.store).replace(
+            "  users: [", "  users: [\n    { user: admin, password: all }"
+        ) + "listen: 0.0.0.0:4222\n"
         self.start()
 
     def start(self):
@@ -80,6 +85,10 @@ class Server:
 
     def kill(self, how=signal.SIGKILL):
         halt(self.process, how)
+
+    def connect(self, user="admin"):
+        return natswire.Nats(
+            self.place, (self.place.address, 4222), user, self.passwords[user])
 
 
 def seconds(waited):
@@ -168,12 +177,13 @@ class Host:
 class Fleet:
     """Hosts, a server, and a forwarder between them; the form is on all of them."""
 
-    def __init__(self, hosts, binary, writers=1, arguments=()):
+    def __init__(self, hosts, binary, writers=1, arguments=(), guests=()):
         self.network = network.Network()
         self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
         os.makedirs(self.folder)
         self.names = ["web%d" % (number + 1) for number in range(hosts)]
-        self.server = Server(self.network.place(), binary, self.names, self.folder + "/nats")
+        self.server = Server(
+            self.network.place(), binary, self.names + list(guests), self.folder + "/nats")
         self.key = self.folder + "/key"
         subprocess.run([BIN + "/pickersyncd", "--new-fleet-key", self.key], check=True,
                        capture_output=True)
@@ -187,20 +197,30 @@ class Fleet:
             host.serve_through(self.url(host.number))
             host.start_daemon()
             host.start_bridge()
-        self.hosts[0].ask("form.apply", {"definition": crowd.definition(hosts, writers)})
+        definition = crowd.definition(hosts + len(guests), writers)
+        self.hosts[0].ask("form.apply", {"definition": definition})
         waited = self.agreement()
         if waited is None:
             raise RuntimeError("the form did not come to all hosts: %s" % self.said())
 
     def url(self, number):
-        return "nats://%s:%s@%s:%d" % (
-            self.names[number], self.server.passwords[self.names[number]],
-            self.server.place.address, network.Forwarder.FIRST_PORT + number)
+        return self.address(self.names[number], network.Forwarder.FIRST_PORT + number)
 
-    def crowds(self, watchers=1, **more):
+    def address(self, name, port=4222):
+        return "nats://%s:%s@%s:%d" % (
+            name, self.server.passwords[name], self.server.place.address, port)
+
+    def guest(self, name, folder=None, key=None):
+        """Another machine, which is not started and reaches the server directly."""
+        host = Host(len(self.hosts), name, self.network.place(), key or self.key,
+                    "%s/%s" % (self.folder, folder or name))
+        host.serve_through(self.address(name))
+        return host
+
+    def crowds(self, watchers=1, hosts=None, **more):
         return [
             crowd.Crowd(host.number, host.socket, self.writers, watchers, **more)
-            for host in self.hosts]
+            for host in hosts or self.hosts]
 
     def disagreement(self, among=None):
         """Why the hosts do not agree, in a line; None where each of them says that all do."""
@@ -238,14 +258,28 @@ class Fleet:
             time.sleep(0.1)
         return time.monotonic() - began
 
-    def settle(self, crowds, findings, seconds=PATIENCE, ledgers=None):
-        """Stops writers, waits for agreement, and compares each host with the ledger of all.
+    def is_up(self, seconds=PATIENCE):
+        """Whether the links of all hosts come up in that time."""
+        ends = time.monotonic() + seconds
+        while not all(host.link()["up"] for host in self.hosts):
+            if time.monotonic() > ends:
+                return False
+            time.sleep(0.1)
+        return True
 
-        Gives the seconds to agreement, edits, revisions seen, and the times of edits."""
-        ledgers = (ledgers or []) + [each.stop() for each in crowds]
-        waited = self.agreement(seconds)
+    def settle(self, crowds, findings, ledgers=None, mend=None):
+        """Stops writers, waits for agreement, and compares each host with the ledgers of all.
+
+        `ledgers` are those of crowds before, and takes those of these crowds. `mend` is asked for
+        help if there is no agreement. Gives the seconds to agreement, edits, revisions seen, and
+        the times of edits."""
+        ledgers = [] if ledgers is None else ledgers
+        ledgers += [each.stop() for each in crowds]
+        waited = self.agreement()
+        if waited is None and mend and mend():
+            waited = self.agreement()
         if waited is None:
-            findings.append("no agreement after %d s: %s" % (seconds, self.why))
+            findings.append("no agreement after %d s: %s" % (PATIENCE, self.why))
         wanted = {}
         for ledger in ledgers:
             wanted.update(ledger["notes"])
