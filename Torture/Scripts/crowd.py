@@ -32,6 +32,25 @@ def note(host, writer):
     return "note-%d-%d" % (host, writer)
 
 
+def pipeline(path, field, text, goes_on, form=FORM, depth=64):
+    """Increments of one client that does not wait for answers, as long as `goes_on(sent)`; each
+    writes a text as well. Gives how many were answered."""
+    client = peers.Client(path, 300)
+    sent = answered = 0
+    while goes_on(sent) or answered < sent:
+        while sent - answered < depth and goes_on(sent):
+            sent += 1
+            client.send(peers.request("state.set", peers.change(
+                form, {"field": "total", "increment": 1},
+                {"field": field, "value": "%d %s" % (sent, text)}), sent))
+        message = client.message()
+        if message is None or "error" in message:
+            raise RuntimeError("an edit was refused: %s" % message)
+        answered += "result" in message
+    client.close()
+    return answered
+
+
 class Line:
     """A connection that comes back: requests are sent again until they are answered."""
 
