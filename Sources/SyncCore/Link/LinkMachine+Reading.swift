@@ -32,8 +32,16 @@ extension LinkMachine {
         case .success(let info):
             if let fault = info.fault { return refuse(fault) }
             refusal = nil
+            wasMissing = false
             begin(info)
         case .failure(let error) where error.isStreamMissing && !isNew:
+            // A server of 2.9 may still be removing the files of the stream that was read here, and
+            // removes those of the next one with them.
+            guard stream == nil || wasMissing else {
+                wasMissing = true
+                state = .refused(until: now.monotonicNanoseconds + Self.failureDelay)
+                return
+            }
             state = .creating(ask(JetStreamTalk.create(fleet: configuration.fleet)))
         case .failure(let error):
             refuse(

@@ -128,6 +128,8 @@ package struct LinkMachine: ~Copyable {
     var lastOrder: UInt64 = 0
     /// How far the store has the log.
     var saved: LinkCursor.Place
+    /// The stream that was read is gone, which was seen once.
+    var wasMissing = false
     /// The place behind which a consumer delivered nothing, although the stream has more.
     var stuckAt: UInt64?
     /// The runs of each replica, in the order of the log.

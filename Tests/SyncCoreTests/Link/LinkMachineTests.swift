@@ -191,6 +191,23 @@ struct LinkMachineTests {
         #expect(bench.machine.refusalReason?.contains("delete the stream PS_ops") == true)
     }
 
+    @Test("a stream that was deleted is made again only after the server had time to remove it")
+    func deletedStream() {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.machine.down(at: bench.now)
+        bench.up()
+        func created() -> Int {
+            bench.published.count { $0.subject.hasPrefix("$JS.API.STREAM.CREATE") }
+        }
+        let missing = #"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#
+        bench.answer("$JS.API.STREAM.INFO", missing)
+        #expect(created() == 0)
+        bench.pass(seconds: 6)
+        bench.answer("$JS.API.STREAM.INFO", missing)
+        #expect(created() == 1)
+    }
+
     @Test("a host that has just come is told soon what this one has")
     func newcomer() {
         let bench = LinkBench()
