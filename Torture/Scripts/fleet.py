@@ -122,6 +122,7 @@ class Host:
         self.state = folder + "/state"
         self.log = folder + "/log"
         self.bridge = self.daemon = None
+        self.is_linked = True
 
     def serve_through(self, *urls):
         with open(self.folder + "/link.yaml", "w") as file:
@@ -130,7 +131,7 @@ class Host:
     def start_daemon(self):
         link = ["fleet=ops", "host=" + self.name, "forms=" + crowd.FORM, "key=" + self.key]
         words = [BIN + "/pickersyncd", "--socket", self.socket, "--state-directory", self.state]
-        for each in link:
+        for each in link if self.is_linked else []:
             words += ["--link", each]
         began = read(self.log).count("ready: ")
         self.daemon = self.place.start(words + self.arguments, self.log)
