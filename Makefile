@@ -176,6 +176,10 @@ bench-keys: build ## a key in one live form to the cells of another, beside a re
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/keys Benchmarks/keys.c -lutil
 	@python3 Benchmarks/key-to-cells.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
 
+.PHONY: bench-link
+bench-link: build test-dependencies ## a set on one host to a watcher on another, beside JetStream alone, into docs/benchmarks/link.md; QUICK=1
+	@python3 Benchmarks/link.py --release $(release) $(if $(QUICK),--quick,--page docs/benchmarks/link.md)
+
 .PHONY: docs check-docs
 check-docs: docs
 docs: dependencies ## the Swift library's pages, into .build/docs; a warning fails

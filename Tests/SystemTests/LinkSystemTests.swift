@@ -238,6 +238,18 @@ struct LinkSystemTests {
         }
     }
 
+    @Test("the how-to, followed from one host to three")
+    func howTo() throws {
+        let run = try ChildProcess.run([
+            "python3", "Tests/SystemTests/several_hosts.py", builtProducts.path,
+            "docs/how-to/several-hosts.md",
+        ])
+        #expect(run.status == 0, "\(run.out)\(run.err)")
+        if !run.out.contains("followed") {
+            FileHandle.standardError.write(Data("SKIPPED: \(run.out)".utf8))
+        }
+    }
+
     @Test("a credential without a permission: the link names it, and the daemon goes on")
     func permission() throws {
         let fleet = try Fleet(

@@ -90,6 +90,11 @@ package struct Agreement: Sendable {
         return findings
     }
 
+    /// Whether a host was heard in this run of its daemon.
+    func knows(_ name: String, run: UInt64) -> Bool {
+        hosts.contains { $0.name == name && $0.beacon.run == run }
+    }
+
     /// With how many hosts this one agrees on a form, of how many that share it and are heard.
     package func count(
         of form: Beacon.Form, own: Beacon, at now: UInt64

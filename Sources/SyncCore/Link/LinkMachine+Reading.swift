@@ -33,11 +33,21 @@ extension LinkMachine {
         case .success(let info):
             if let fault = info.fault { return refuse(fault) }
             refusal = nil
+            wasMissing = false
             begin(info)
         case .failure(let error) where error.isStreamMissing && !isNew:
+            // A server of 2.9 may still be removing the files of the stream that was read here, and
+            // removes those of the next one with them.
+            guard stream == nil || wasMissing else {
+                wasMissing = true
+                state = .refused(until: now.monotonicNanoseconds + Self.failureDelay)
+                return
+            }
             state = .creating(ask(JetStreamTalk.create(fleet: configuration.fleet)))
         case .failure(let error):
-            refuse("the server refused the stream: \(error.text) (\(error.code))")
+            refuse(
+                "the server refused the stream: \(error.text) (\(error.code))",
+                for: Self.failureDelay)
         }
     }
 
@@ -81,7 +91,10 @@ extension LinkMachine {
     private mutating func opened(_ arrival: LinkArrival, _ before: Reader) {
         guard PullStatus(arrival.headers) == nil,
             case .success(let consumer)? = try? JetStreamTalk.consumerAnswer(arrival.payload)
-        else { return refuse("the server refused a consumer of the stream; see its log") }
+        else {
+            return refuse(
+                "the server refused a consumer of the stream; see its log", for: Self.failureDelay)
+        }
         var reader = before
         reader.opening = nil
         reader.consumer = consumer.name
@@ -149,7 +162,9 @@ extension LinkMachine {
         case .gone: return inspect()
         case .tooLarge: reader.isNextLarge = true
         case .expired:
-            if reader.checking == nil, case .log = reader.pass {
+            // Other consumers are made only for messages that are there.
+            guard case .log = reader.pass else { return undelivered(through: reader.info.last) }
+            if reader.checking == nil {
                 reader.checking = ask(JetStreamTalk.info(fleet: configuration.fleet))
             }
         }
@@ -170,9 +185,25 @@ extension LinkMachine {
         else { return inspect() }
         let isBehind = info.last > place.sequence
         // The first time, what is missing may be on its way.
-        if isBehind, reader.wasBehindAt == place.sequence { return inspect() }
+        if isBehind, reader.wasBehindAt == place.sequence {
+            return undelivered(through: info.last)
+        }
         reader.wasBehindAt = isBehind ? place.sequence : nil
         state = .consuming(reader)
+    }
+
+    /// The stream has messages that it does not deliver. A connection may have lost them; a second
+    /// consumer that does not get them shows that the server cannot read its files.
+    private mutating func undelivered(through last: UInt64) {
+        guard stuckAt == place.sequence else {
+            stuckAt = place.sequence
+            return inspect()
+        }
+        refuse(
+            "the server does not deliver what it has behind message \(place.sequence) of its log, "
+                + "up to \(last): its files are damaged; delete the stream "
+                + LinkSubject.stream(of: configuration.fleet)
+                + " there, and a host makes it again")
     }
 
     // MARK: Messages

@@ -99,6 +99,9 @@ package struct LinkMachine: ~Copyable {
     static let patience: UInt64 = 5_000_000_000
     /// When a stream that cannot be used is looked at again, in nanoseconds.
     static let refusalDelay: UInt64 = 30_000_000_000
+    /// The same where the server itself could not do something: one that removes the files of a
+    /// deleted stream can make the next one soon.
+    static let failureDelay: UInt64 = 5_000_000_000
     /// The time between two beacons, and from a change to its beacon, in nanoseconds.
     static let beaconPeriod: UInt64 = 10_000_000_000
     static let beaconDelay: UInt64 = 1_000_000_000
@@ -125,6 +128,10 @@ package struct LinkMachine: ~Copyable {
     var lastOrder: UInt64 = 0
     /// How far the store has the log.
     var saved: LinkCursor.Place
+    /// The stream that was read is gone, which was seen once.
+    var wasMissing = false
+    /// The place behind which a consumer delivered nothing, although the stream has more.
+    var stuckAt: UInt64?
     /// The runs of each replica, in the order of the log.
     var runs: [ReplicaID: [UInt64]] = [:]
 
@@ -281,8 +288,8 @@ package struct LinkMachine: ~Copyable {
     }
 
     /// The link is not used; it is looked at again later.
-    mutating func refuse(_ reason: String) {
-        state = .refused(until: now.monotonicNanoseconds + Self.refusalDelay)
+    mutating func refuse(_ reason: String, for delay: UInt64 = Self.refusalDelay) {
+        state = .refused(until: now.monotonicNanoseconds + delay)
         beaconAt = nil
         linkedAt = nil
         probeFailed()

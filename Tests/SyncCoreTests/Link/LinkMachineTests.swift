@@ -164,6 +164,70 @@ struct LinkMachineTests {
         #expect(bench.closes.first?.contains("check that it has JetStream") == true)
     }
 
+    @Test("a server that does not deliver what its log has is refused, with what to delete there")
+    func damagedLog() {
+        let bench = LinkBench()
+        bench.goLive()
+        func expire() {
+            bench.receive(
+                LinkArrival(
+                    subject: bench.reply(to: "$JS.API.CONSUMER.MSG.NEXT"),
+                    headers: [LinkHeader("Status", "408")], payload: []))
+        }
+        func fail() {
+            for _ in 0..<2 {
+                expire()
+                bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 9))
+            }
+        }
+        fail()
+        #expect(bench.machine.phase == .inspecting)
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 9))
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"d","num_pending":6}"#)
+        fail()
+        #expect(bench.machine.phase == .refused)
+        #expect(
+            bench.machine.refusalReason?.contains("behind message 0 of its log, up to 9") == true)
+        #expect(bench.machine.refusalReason?.contains("delete the stream PS_ops") == true)
+    }
+
+    @Test("a stream that was deleted is made again only after the server had time to remove it")
+    func deletedStream() {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.machine.down(at: bench.now)
+        bench.up()
+        func created() -> Int {
+            bench.published.count { $0.subject.hasPrefix("$JS.API.STREAM.CREATE") }
+        }
+        let missing = #"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#
+        bench.answer("$JS.API.STREAM.INFO", missing)
+        #expect(created() == 0)
+        bench.pass(seconds: 6)
+        bench.answer("$JS.API.STREAM.INFO", missing)
+        #expect(created() == 1)
+    }
+
+    @Test("a host that has just come is told soon what this one has")
+    func newcomer() {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.pass(seconds: 2)
+        bench.machine.beaconMade([], at: bench.now)
+        bench.work()
+        bench.pass(seconds: 1)
+        func beacon(run: UInt64) -> Beacon {
+            Beacon(
+                run: run, replica: ReplicaID(id: 2, epoch: 0), linkedMilliseconds: 0, stream: "A",
+                sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
+        }
+        let periodically = bench.machine.deadline
+        bench.say(beacon(run: 1), from: "b")
+        let soon = bench.now.monotonicNanoseconds + LinkMachine.beaconDelay
+        #expect(bench.machine.deadline == soon)
+        #expect(periodically.map { $0 > soon } == true)
+    }
+
     @Test("a server that takes only tiny messages is refused")
     func tinyPayload() {
         let bench = LinkBench()
