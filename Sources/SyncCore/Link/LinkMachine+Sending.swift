@@ -81,8 +81,13 @@ extension LinkMachine {
                 Beacon.Form(name: form, digest: digest, unsent: sender.unsent(of: form))
             })
         ownBeacon = beacon
-        let content = LinkItem.encode([LinkItem(.beacon, beacon.encoded)])
-        guard let parts = seal(content, counters: nil, to: .beacon), parts.count == 1 else {
+        publish([beacon.item], to: .beacon)
+    }
+
+    /// Publishes what nobody keeps, if it fits in a message.
+    mutating func publish(_ items: [LinkItem], to subject: LinkSubject.Content) {
+        let content = LinkItem.encode(items)
+        guard let parts = seal(content, counters: nil, to: subject), parts.count == 1 else {
             return
         }
         publish(parts[0], nil)
@@ -157,34 +162,45 @@ extension LinkMachine {
 
     /// A host said what it has.
     mutating func beacon(_ arrival: LinkArrival, _ subject: LinkSubject) {
-        guard subject.fleet == configuration.fleet, let beacon = open(arrival, subject) else {
-            return
-        }
+        guard subject.fleet == configuration.fleet,
+            let (beacon, isLeaving) = openBeacon(arrival, subject)
+        else { return }
         if subject.host == configuration.host {
             guard beacon.run != configuration.run else { return }
             return twin(beacon)
         }
         guard var own = ownBeacon else { return }
         own.clock = now.wallMilliseconds
+        let before = agreement.host(named: subject.host)
         let findings = agreement.heard(
-            beacon, from: subject.host, own: own, at: now.monotonicNanoseconds)
+            beacon, from: subject.host, isLeaving: isLeaving, own: own,
+            at: now.monotonicNanoseconds)
+        heardHost(before, subject.host)
         for case .disagreement(let form, let host) in findings {
             actions.append(.report(.disagreement(form: form, host: host)))
             wholes.demand(form, random: random, now: now.monotonicNanoseconds)
         }
     }
 
-    private func open(_ arrival: LinkArrival, _ subject: LinkSubject) -> Beacon? {
-        guard let headers = try? LinkHeaders(arrival.headers), headers.part == .only else {
-            return nil
-        }
-        let message = LinkMessage(subject: subject, headers: headers, body: arrival.payload)
-        guard let content = try? message.open(with: keys),
-            let items = try? LinkItem.decode(content), items.count == 1, items[0].kind == .beacon,
+    private func openBeacon(
+        _ arrival: LinkArrival, _ subject: LinkSubject
+    ) -> (beacon: Beacon, isLeaving: Bool)? {
+        guard let headers = try? LinkHeaders(arrival.headers),
+            let items = open(arrival, subject, headers), items.first?.kind == .beacon,
             let beacon = try? Beacon(decoding: items[0].bytes), beacon.replica == headers.replica,
-            beacon.run == headers.run
+            beacon.run == headers.run, items.dropFirst().allSatisfy({ $0.kind == .leaving })
         else { return nil }
-        return beacon
+        return (beacon, items.count > 1)
+    }
+
+    /// The items of what nobody keeps, which is one part.
+    func open(
+        _ arrival: LinkArrival, _ subject: LinkSubject, _ headers: LinkHeaders
+    ) -> [LinkItem]? {
+        guard headers.part == .only else { return nil }
+        let message = LinkMessage(subject: subject, headers: headers, body: arrival.payload)
+        guard let content = try? message.open(with: keys) else { return nil }
+        return try? LinkItem.decode(content)
     }
 
     /// Another machine has this host's name: the one that came later yields.

@@ -139,6 +139,11 @@ package struct LinkMachine: ~Copyable {
     var beaconAt: UInt64?
     /// What this host said of itself last.
     var ownBeacon: Beacon?
+    /// The people of this host, and those of the others.
+    var teller = PresenceTeller()
+    var roster = PresenceRoster()
+    /// When the engine hears that other hosts came or went.
+    var hostsChangedAt: UInt64?
     /// The reason of the last refusal, which is said once.
     var refusal: String?
     /// What the log has of the forms of the last `lookAtWholes`.
@@ -206,9 +211,9 @@ package struct LinkMachine: ~Copyable {
     /// When something is to be done without an event: `deadlinePassed`. Nanoseconds of the
     /// monotonic clock.
     package var deadline: UInt64? {
-        var deadlines: [UInt64?] = [parts.deadline]
+        var deadlines: [UInt64?] = [presenceDeadline]
         switch state {
-        case .detached, .down: return nil
+        case .detached, .down: return presenceDeadline
         case .inspecting(let awaited), .creating(let awaited): deadlines.append(awaited.deadline)
         case .refused(let until): deadlines.append(until)
         case .consuming(let reader):
@@ -218,6 +223,7 @@ package struct LinkMachine: ~Copyable {
             deadlines += reader.pulls.map(\.deadline)
             if reader.isLive { deadlines.append(wholes.deadline) }
         }
+        deadlines.append(parts.deadline)
         return deadlines.compactMap(\.self).min()
     }
 
@@ -265,8 +271,14 @@ package struct LinkMachine: ~Copyable {
 
     private mutating func disconnect() {
         server = nil
+        leaveFleet()
+    }
+
+    /// Nothing is said to the other hosts any more.
+    private mutating func leaveFleet() {
         linkedAt = nil
         beaconAt = nil
+        teller.link(false, at: now.monotonicNanoseconds)
     }
 
     // MARK: The stream
@@ -279,8 +291,7 @@ package struct LinkMachine: ~Copyable {
     /// The link is not used; it is looked at again later.
     mutating func refuse(_ reason: String) {
         state = .refused(until: now.monotonicNanoseconds + Self.refusalDelay)
-        beaconAt = nil
-        linkedAt = nil
+        leaveFleet()
         guard refusal != reason else { return }
         refusal = reason
         actions.append(.report(.refused(reason)))
@@ -307,6 +318,7 @@ package struct LinkMachine: ~Copyable {
     package mutating func deadlinePassed(at now: Moment) {
         self.now = now
         let time = now.monotonicNanoseconds
+        lookAtPresence()
         let forgotten = parts.forget(at: time)
         for subject in forgotten {
             actions.append(.report(.incomplete(subject: subject.text)))
@@ -331,6 +343,7 @@ package struct LinkMachine: ~Copyable {
                 self.beaconAt = time + Self.beaconPeriod
                 actions.append(.makeBeacon)
             }
+            tellPresence()
             lookAtWholes()
             pump()
         default: break

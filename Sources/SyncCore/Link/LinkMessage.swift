@@ -54,6 +54,10 @@ package struct LinkItem: Hashable, Sendable {
         case retired = 4
         /// A beacon.
         case beacon = 6
+        /// Who has a form open.
+        case presence = 7
+        /// Behind a beacon: its daemon stops.
+        case leaving = 128
     }
 
     /// The first byte of items, and of what is authenticated with them.

@@ -24,6 +24,8 @@ public struct HelloResult: Hashable, Sendable {
     /// copy or a restored backup has another one.
     public var store: String { String(replica.prefix { $0 != "." }) }
     public var features: [String]
+    /// The name of the daemon's host among those that share forms; `nil` if there are none.
+    public var host: String?
     public var you: Peer
     /// Limits by name, for example `maxFrame` in bytes.
     public var limits: [NamedLimit]
@@ -61,8 +63,9 @@ public struct HelloResult: Hashable, Sendable {
     /// A greeting with each of its members.
     public init(
         protocolVersion: Int64 = 1, server: String, replica: String, features: [String],
-        you: Peer, limits: [NamedLimit]
+        host: String? = nil, you: Peer, limits: [NamedLimit]
     ) {
+        self.host = host
         self.protocolVersion = protocolVersion
         self.server = server
         self.replica = replica
@@ -78,6 +81,7 @@ public struct HelloResult: Hashable, Sendable {
         writer.member("server", server)
         writer.member("replica", replica)
         writer.member("features", features)
+        writer.member("host", host)
         writer.key("you")
         writer.beginObject()
         writer.member("connection", you.connection)
@@ -103,6 +107,7 @@ public struct HelloResult: Hashable, Sendable {
         self.init(
             protocolVersion: try reader.integer("protocol"), server: try reader.string("server"),
             replica: try reader.string("replica"), features: try reader.strings("features"),
+            host: reader["host"]?.stringValue,
             you: Peer(
                 connection: try you.integer("connection"), uid: try you.exactly("uid"),
                 gid: try you.exactly("gid"), pid: try you.exactly("pid"),

@@ -183,11 +183,13 @@ extension Engine {
     func endFleetIteration() {
         guard let fleet, lifecycle == .serving else { return }
         keepIdleCursor(fleet)
+        tellPresence(fleet)
         guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
         fleet.machine.knows(
             sharedForms.compactMap { name in
                 sharedContext(of: name).map { (name, $0) }
             })
+        fleet.machine.keepPresence { sharedForm($0) != nil }
         fleet.machine.deadlinePassed(at: now)
         followFleetAlone()
     }
@@ -225,6 +227,8 @@ extension Engine {
             case .take(let delivery): take(delivery, fleet)
             case .makeWhole(let form): giveWhole(form, to: fleet)
             case .makeBeacon: fleet.machine.beaconMade(beaconDigests(fleet), at: now)
+            case .present(let peers): take(peers)
+            case .hostsChanged: for form in forms { noteHosts(of: form) }
             case .report(let report): self.report(report, fleet)
             }
         }

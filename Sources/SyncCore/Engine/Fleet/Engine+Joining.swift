@@ -72,7 +72,8 @@ extension Engine {
             switch item.kind {
             case .transaction: shared = .delta(try FormDelta(decoding: item.bytes))
             case .whole: shared = .whole(try WholeForm(decoding: item.bytes))
-            case .deleted, .retired, .beacon:
+            case .leaving: return .dropped
+            case .deleted, .retired, .beacon, .presence:
                 hold(delivery, "it has an item that this daemon cannot read; upgrade it", fleet)
                 return nil
             }

@@ -75,7 +75,10 @@ extension Engine {
     /// Shares a form with other hosts, or not, as the configuration says.
     func connectLink(of form: LiveForm) {
         guard let shared = configuration.link, shared.forms.matches(form.name) else {
-            form.link = nil
+            if form.link != nil {
+                form.link = nil
+                notifyPresence(of: form)
+            }
             return
         }
         if form.link?.host != shared.host { form.link = FormLink(host: shared.host) }

@@ -39,6 +39,9 @@ final class FormLink {
 
     /// The name of this host.
     let host: String
+    /// How far the other hosts were told of the people of this one, and whether there is more.
+    var presenceCursor: UInt64 = 0
+    var isPresenceNoted = false
     /// The changes of transactions that the gathering batch has.
     private var gathering: [FormDelta] = []
     /// What is durable and was not taken yet, oldest first.

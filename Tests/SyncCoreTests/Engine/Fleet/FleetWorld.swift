@@ -155,7 +155,7 @@ final class FleetWorld {
                 moved = true
                 host.fromServer += stream.receive(message, from: host.index, at: now)
                     .filter { !$0.subject.isEmpty }
-                if LinkSubject(message.subject)?.content == .beacon {
+                if message.isEphemeral {
                     for other in hosts where other.isUp { other.fromServer.append(message) }
                 }
             }
@@ -181,6 +181,23 @@ final class FleetWorld {
     func pass(milliseconds: Int64) {
         now += UInt64(milliseconds) * 1_000_000
         for host in hosts { host.engine.pass(milliseconds: milliseconds) }
+    }
+
+    /// Lets time pass without faults; returns the messages that were published and match.
+    @discardableResult
+    func spend(
+        seconds: Int, keeping isWanted: (LinkPublication) -> Bool = { _ in false }
+    ) throws -> [LinkPublication] {
+        var kept: [LinkPublication] = []
+        for _ in 0..<4 * seconds {
+            pass(milliseconds: 250)
+            for host in hosts {
+                try host.takeOrders()
+                kept += host.toServer.filter(isWanted)
+            }
+            try rest()
+        }
+        return kept
     }
 
     func cut(_ host: FleetHost) {
