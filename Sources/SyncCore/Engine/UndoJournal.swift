@@ -12,19 +12,36 @@ struct UndoJournal {
         let session: String?
         /// The host, where the form is shared: the same uid is another person elsewhere.
         let host: String?
+        /// The user, for one who is the same person on all hosts.
+        let user: String?
 
-        init(uid: UInt32, session: String?, host: String? = nil) {
+        init(uid: UInt32, session: String?, host: String? = nil, user: String? = nil) {
             self.uid = uid
             self.session = session
             self.host = host
+            self.user = user
+        }
+
+        /// Whether an author is this person.
+        func isPerson(_ author: Author) -> Bool {
+            if let user { return author.host != nil && user.isSameBytes(as: author.user) }
+            return uid == author.uid && host == author.host
+        }
+
+        /// Whether a transaction of an author is mine.
+        func includes(_ author: Author, session theirs: String?) -> Bool {
+            isPerson(author) && isSession(theirs)
+        }
+
+        private func isSession(_ theirs: String?) -> Bool {
+            guard let session else { return true }
+            return theirs.map(session.isSameBytes) ?? false
         }
 
         /// Whether a transaction of `other` is mine. Without a session, all transactions of the uid
         /// are.
         func includes(_ other: Owner) -> Bool {
-            guard uid == other.uid, host == other.host else { return false }
-            guard let session else { return true }
-            return other.session.map(session.isSameBytes) ?? false
+            uid == other.uid && host == other.host && isSession(other.session)
         }
     }
 
@@ -291,8 +308,9 @@ struct UndoJournal {
             where direction.undoes(transaction.kind, ofField: field != nil) {
                 let isTheirs =
                     transaction.kind == .ended
-                    ? owner.map { $0.uid == transaction.owner.uid } ?? true
-                    : owner?.includes(transaction.owner) ?? true
+                    ? owner?.isPerson(transaction.record.by) ?? true
+                    : owner?.includes(transaction.record.by, session: transaction.record.session)
+                        ?? true
                 guard isTheirs else { continue }
                 guard let field else { return transaction }
                 let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
@@ -304,7 +322,7 @@ struct UndoJournal {
             }
             return nil
         }
-        guard let owner else {
+        guard let owner, owner.user == nil else {
             return users.compactMap { newest(in: $0) }.max { $0.revision < $1.revision }
         }
         return users.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }

@@ -20,6 +20,7 @@ extension LinkMachine {
         _ presence: @autoclosure () -> LinkPresence.Peer.Presence?, isGone: Bool, at now: Moment
     ) {
         self.now = now
+        guard !configuration.isFollower else { return }
         teller.note(
             form, connection, presence(), isGone: isGone, at: now.monotonicNanoseconds)
     }

@@ -33,6 +33,8 @@ extension LinkMachine {
             if let fault = info.fault { return refuse(fault) }
             refusal = nil
             begin(info)
+        case .failure(let error) where error.isStreamMissing && configuration.isFollower:
+            refuse(Self.streamNotMade(configuration.fleet))
         case .failure(let error) where error.isStreamMissing && !isNew:
             state = .creating(ask(JetStreamTalk.create(fleet: configuration.fleet)))
         case .failure(let error):

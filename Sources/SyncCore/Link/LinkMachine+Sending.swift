@@ -7,6 +7,7 @@ extension LinkMachine {
     /// in this outbox.
     package mutating func share(_ form: String, at now: Moment) {
         self.now = now
+        guard !configuration.isFollower else { return }
         sender.demandWhole(form)
         pump()
     }
@@ -14,6 +15,7 @@ extension LinkMachine {
     /// A transaction of this host is durable.
     package mutating func add(_ transaction: LinkTransaction, at now: Moment) {
         self.now = now
+        guard !configuration.isFollower else { return }
         if sender.add(transaction) {
             actions.append(.report(.overflowed(form: transaction.form)))
         }
@@ -178,6 +180,7 @@ extension LinkMachine {
         heardHost(before, subject.host)
         for case .disagreement(let form, let host) in findings {
             actions.append(.report(.disagreement(form: form, host: host)))
+            guard !configuration.isFollower else { continue }
             wholes.demand(form, random: random, now: now.monotonicNanoseconds)
         }
     }
@@ -219,7 +222,8 @@ extension LinkMachine {
 
     /// Looks whether a whole is due.
     mutating func lookAtWholes() {
-        guard case .consuming(let reader) = state, reader.isLive else { return }
+        guard case .consuming(let reader) = state, reader.isLive, !configuration.isFollower
+        else { return }
         let time = now.monotonicNanoseconds
         let ageMax = reader.info.ageMax.map { Int64(clamping: $0) } ?? JetStreamTalk.ageMax
         if wholes.mustLook(at: time) {

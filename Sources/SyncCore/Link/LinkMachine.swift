@@ -34,6 +34,8 @@ package struct LinkMachine: ~Copyable {
         package var replica: ReplicaID
         /// The daemon's version, for people.
         package var version: String
+        /// Whether the host takes what others do and says nothing but beacons.
+        package var isFollower = false
         /// Bytes of one form's transactions that wait to be sent.
         package var outboxBytesMax = 64 << 20
 
@@ -221,7 +223,7 @@ package struct LinkMachine: ~Copyable {
                 reader.opening?.deadline, reader.checking?.deadline, beaconAt, sender.deadline,
             ]
             deadlines += reader.pulls.map(\.deadline)
-            if reader.isLive { deadlines.append(wholes.deadline) }
+            if reader.isLive, !configuration.isFollower { deadlines.append(wholes.deadline) }
         }
         deadlines.append(parts.deadline)
         return deadlines.compactMap(\.self).min()
@@ -357,6 +359,12 @@ package struct LinkMachine: ~Copyable {
                     + "that it has JetStream, and the permissions of this host"))
         disconnect()
         state = .down
+    }
+
+    /// The stream does not exist, and this host does not make it.
+    static func streamNotMade(_ fleet: String) -> String {
+        "the stream \(LinkSubject.stream(of: fleet)) does not exist yet; this host follows, so "
+            + "another one must make it"
     }
 
     static func missingStream(_ fleet: String) -> String {

@@ -69,7 +69,8 @@ struct WhoRequest: PlainRequest {
             switch output {
             case .text:
                 table.append([
-                    UserName.text(peer.user, host: peer.host), peer.tty ?? "—", peer.client ?? "—", peer.focus ?? "—",
+                    UserName.text(peer.user, host: peer.host), peer.tty ?? "—",
+                    peer.client ?? "—", peer.focus ?? "—",
                 ])
             case .json:
                 var json = JSONObject([

@@ -5,11 +5,12 @@ extension Engine {
     /// Connects the engine to its fleet, if the configuration names one.
     func joinFleet() {
         guard let shared = configuration.link, let keys = environment.fleetKeys else { return }
+        var options = LinkMachine.Configuration(
+            fleet: shared.fleet, host: shared.host, run: environment.random(),
+            replica: replica, version: configuration.serverName)
+        options.isFollower = shared.mode == .follow
         let machine = LinkMachine(
-            LinkMachine.Configuration(
-                fleet: shared.fleet, host: shared.host, run: environment.random(),
-                replica: replica, version: configuration.serverName),
-            keys: keys, cursor: storedCursor, random: environment.random, at: now)
+            options, keys: keys, cursor: storedCursor, random: environment.random, at: now)
         fleet = FleetLink(machine, at: now)
     }
 
@@ -121,6 +122,7 @@ extension Engine {
                 "form \(name) is not shared with other hosts; see link.forms in "
                     + "pickersyncd.yaml", form: name)
         }
+        try requireOwnEdits(of: form)
         scheduler.spend(form.working.cells.count >> 2, call.connection.account)
         fleet.machine.repair(name, at: now)
         answer(call) { EmptyResult().encode(into: &$0) }
@@ -196,7 +198,7 @@ extension Engine {
 
     /// Gives the machine what has become durable of a form.
     private func tellFleet(of form: LiveForm) {
-        guard let fleet, form.link != nil, form.isReadable else { return }
+        guard let fleet, form.link != nil, form.isReadable, !follows(form) else { return }
         for item in takeShared(of: form) {
             switch item {
             case .delta(let delta):

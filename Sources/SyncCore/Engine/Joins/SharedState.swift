@@ -40,9 +40,14 @@ struct SharedDefinition {
     let file: JSON
     /// The store ids of controls that have another id.
     let storeIDs: [String: String]
+    /// Whose the form is; `nil` if that is not known.
+    let owner: SharedOwner?
 
     /// The definition of a form with these stores.
-    init(life: UInt64, file: JSON, controls: [Control], storeIDs: [String]) {
+    init(
+        life: UInt64, file: JSON, controls: [Control], storeIDs: [String], owner: SharedOwner?
+    ) {
+        self.owner = owner
         self.life = life
         self.file = file
         var others: [String: String] = [:]
@@ -67,6 +72,7 @@ struct SharedDefinition {
         else { return nil }
         self.life = life
         self.file = file
+        owner = SharedOwner(value)
         storeIDs = (value["stores"]?.objectValue?.members ?? []).reduce(into: [:]) {
             $0[$1.name] = $1.value.stringValue
         }
@@ -80,6 +86,10 @@ struct SharedDefinition {
         if !storeIDs.isEmpty {
             let sorted = storeIDs.sorted { $0.key < $1.key }
             object["stores"] = .object(JSONObject(sorted.map { ($0.key, .string($0.value)) }))
+        }
+        if let owner {
+            object["owner"] = .object(
+                JSONObject([("user", .string(owner.user)), ("host", .string(owner.host))]))
         }
         return .object(object)
     }

@@ -19,17 +19,20 @@ final class FleetHost {
     private var decoder = ServerMessageDecoder()
 
     static let bridgeUID: UInt32 = 77
+    static let creatorsGID: UInt32 = 50
 
     init(
         _ index: Int, seed: UInt64, limits: Limits = Limits(),
-        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
+        configure: (inout LinkConfiguration) -> Void = { _ in }
     ) throws {
         self.index = index
+        var link = LinkConfiguration(
+            fleet: "ops", host: "h\(index)", forms: [Glob("shared")], bridgeUID: Self.bridgeUID)
+        configure(&link)
         engine = try EngineHost(
             limits: limits, seed: seed, replica: ReplicaID(id: UInt64(0xa + index), epoch: 1),
-            link: LinkConfiguration(
-                fleet: "ops", host: "h\(index)", forms: [Glob("shared")],
-                bridgeUID: Self.bridgeUID), compile: compile)
+            creatorsGID: Self.creatorsGID, link: link, compile: compile)
         root = engine.connect(uid: 0, user: "root")
     }
 
@@ -119,12 +122,15 @@ final class FleetWorld {
 
     init(
         hosts count: Int = 2, seed: UInt64, limits: Limits = Limits(),
-        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
+        configure: (Int, inout LinkConfiguration) -> Void = { _, _ in }
     ) throws {
         var random = SplitMix64(seed: seed)
         stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
-        hosts = try (0..<count).map { 
-            try FleetHost($0, seed: random.next(), limits: limits, compile: compile)
+        hosts = try (0..<count).map { index in
+            try FleetHost(
+                index, seed: random.next(), limits: limits, compile: compile,
+                configure: { configure(index, &$0) })
         }
         self.random = random
     }
