@@ -85,14 +85,14 @@ extension LinkMachine {
         guard let host = agreement.host(named: name) else { return }
         let time = now.monotonicNanoseconds
         let isNew = before?.beacon.run != host.beacon.run
+        let wasHeard = before.map { agreement.isHeard($0, at: time) } ?? false
         if isNew || host.hasLeft { give(roster.ended(name)) }
-        if isNew {
-            // It does not know our people, nor this host.
+        if isNew || !wasHeard {
+            // It does not know our people, nor that this host is there.
             changed()
             teller.tellAll(at: time + 2 * Self.beaconDelay)
         }
-        if isNew || host.hasLeft != before?.hasLeft
-            || before.map({ agreement.isHeard($0, at: time) }) != true
+        if isNew || host.hasLeft || !wasHeard
             || before?.beacon.forms.map(\.name) != host.beacon.forms.map(\.name)
         {
             hostsChanged()

@@ -86,10 +86,15 @@ struct FleetPresenceTests {
         #expect(watcher.of("h0").isEmpty)
         let since = try #require(watcher.hosts?.first?.awaySince)
         #expect(before - since.milliseconds >= 20_000 && before - since.milliseconds < 40_000)
+        var theirs = PresenceWatcher()
+        theirs.take(world.hosts[0], ann)
+        #expect(theirs.of("h1").isEmpty)
         world.hosts[0].comeUp()
-        try world.spend(seconds: 15)
+        try world.spend(seconds: 6)
         watcher.take(world.hosts[1], bob)
+        theirs.take(world.hosts[0], ann)
         #expect(watcher.of("h0").map(\.user) == ["ann"])
+        #expect(theirs.of("h1").map(\.user) == ["bob"])
         #expect(watcher.hosts == [PresenceChanged.Host("h0", awaySince: nil)])
     }
 
