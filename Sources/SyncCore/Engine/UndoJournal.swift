@@ -123,9 +123,10 @@ struct UndoJournal {
         }
     }
 
-    /// The transactions of one uid.
+    /// The transactions of one uid of one host.
     private struct UserTransactions {
         let uid: UInt32
+        let host: String?
         /// Oldest first. An edit adds one and drops another, and neither may take time in
         /// proportion to the number of transactions.
         private(set) var transactions = Queue<Transaction>()
@@ -134,8 +135,9 @@ struct UndoJournal {
         /// The number of transactions of kind `undo`, which an edit ends; nearly always none.
         private var undoCount = 0
 
-        init(uid: UInt32) {
-            self.uid = uid
+        init(_ author: Author) {
+            uid = author.uid
+            host = author.host
         }
 
         var count: Int { transactions.count }
@@ -227,15 +229,14 @@ struct UndoJournal {
 
     private mutating func add(_ transaction: Transaction, depthMax: Int) {
         let record = transaction.record
-        let uid = record.by.uid
         if record.mayRestore, let end = record.details.redoEnd,
-            let place = users.firstIndex(where: { $0.uid == end.owner.uid })
+            let place = self.place(of: end.owner.uid, end.owner.host)
         {
             change(at: place) { $0.endRedo(end) }
         }
-        let place = users.firstIndex { $0.uid == uid }
+        let place = self.place(of: record.by.uid, record.by.host)
         if place == nil, transaction.isEmpty { return }
-        if place == nil { users.append(UserTransactions(uid: uid)) }
+        if place == nil { users.append(UserTransactions(record.by)) }
         change(at: place ?? users.count - 1) { user in
             if record.kind == .set { user.endRedo(of: transaction) }
             if !transaction.isEmpty { user.append(transaction) }
@@ -278,7 +279,7 @@ struct UndoJournal {
         }
         var renewals = UndoRenewals()
         for row in stored.reversed() {
-            if let place = users.firstIndex(where: { $0.uid == row.record.by.uid }) {
+            if let place = self.place(of: row.record.by.uid, row.record.by.host) {
                 users[place].renew(row.revision, by: renewals)
             }
             renewals.addOlder(row.record.details.undo)
@@ -325,7 +326,11 @@ struct UndoJournal {
         guard let owner, owner.user == nil else {
             return users.compactMap { newest(in: $0) }.max { $0.revision < $1.revision }
         }
-        return users.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }
+        return place(of: owner.uid, owner.host).flatMap { newest(in: users[$0]) }
+    }
+
+    private func place(of uid: UInt32, _ host: String?) -> Int? {
+        users.firstIndex { $0.uid == uid && $0.host == host }
     }
 
     /// Removes steps of a transaction that cannot be undone, or have been undone.

@@ -141,6 +141,45 @@ struct FleetAccessTests {
         #expect(apply(host, host.root, access: #"{"write":["user:x"]}"#).contains("result"))
     }
 
+    @Test("edits of other hosts are in nobody's quota: they leave the history before mine")
+    func quotas() throws {
+        var limits = Limits()
+        limits.historyRevisionsMax = 50
+        limits.historyRevisionsPerUser = 10
+        let world = try FleetWorld(seed: 56, limits: limits)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        let bob = person(world.hosts[1], "bob", uid: 1_000)
+        #expect(note(world.hosts[1], bob, "mine").contains("result"))
+        #expect(try world.settle() == nil)
+        let alice = person(world.hosts[0], "alice", uid: 1_000)
+        for number in 0..<300 {
+            let change = Change(field: "count", .value(.integer(Int64(number % 100))))
+            world.hosts[0].engine.call(
+                alice, .stateSet(StateSet(form: "shared", changes: [change])))
+        }
+        #expect(try world.settle() == nil)
+        // Time for the chores of the store.
+        world.hosts[1].engine.pass(milliseconds: 700_000)
+        #expect((world.hosts[1].engine.store.revisions[1] ?? [:]).count == 50)
+        let text = try #require(
+            world.hosts[1].engine.ask(
+                bob,
+                #"{"jsonrpc":"2.0","id":1,"method":"state.history","params":{"form":"shared","#
+                    + #""limit":1000}}"#
+            ).first { $0.contains(#""id":1"#) })
+        #expect(text.contains(#""value":"mine""#))
+        let entries = try JSON(parsing: text)["result"]?["entries"]?.arrayValue ?? []
+        #expect(entries.count { $0["by"]?["user"] == "alice" } <= 50)
+        // Mine is undone also after a start, when the journal is read from the store.
+        try world.hosts[1].killDaemon()
+        let again = person(world.hosts[1], "bob", uid: 1_000)
+        let undone = world.hosts[1].engine.call(
+            again, .stateUndo(StateUndo(form: "shared", scope: .mine))).joined()
+        #expect(undone.contains("result"))
+        #expect(world.hosts[1].value("note") == "")
+    }
+
     @Test("form.get and form.list say how a form stands to the other hosts")
     func state() throws {
         let world = try FleetWorld(seed: 55)
