@@ -111,7 +111,8 @@ extension CheckReport {
             let link = try LinkConfiguration(options, daemonUID: sources.uid)
             say(
                 "link: fleet \(link.fleet), this host is \(link.host), forms "
-                    + options.forms.joined(separator: " ") + ", bridge uid \(link.bridgeUID)")
+                    + options.forms.joined(separator: " ") + ", bridge uid \(link.bridgeUID), "
+                    + "mode \(link.mode.rawValue), users \(link.users.rawValue)")
             _ = try OpenedStore.fleetKey(
                 configuration, sources.environment["CREDENTIALS_DIRECTORY"])
         } catch {

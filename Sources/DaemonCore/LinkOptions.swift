@@ -16,10 +16,21 @@ public struct LinkOptions: Sendable, Equatable {
     /// The user who may be the bridge: a name or a number; `nil`: `pickersync-link` for the
     /// system's daemon, if there is such a user, and otherwise the daemon's own.
     public var bridge: String?
+    /// Whether this host edits shared forms: `both` or `follow`.
+    public var mode: String?
+    /// Whether a name means the same person on all hosts: `apart` or `same`.
+    public var users: String?
 
     /// The members in the file, and before the `=` of `--link`.
     enum Member: String, CaseIterable {
-        case fleet, host, forms, key, bridge
+        case fleet, host, forms, key, bridge, mode, users
+
+        /// The words of a choice.
+        private static func all<Choice: RawRepresentable<String> & CaseIterable>(
+            _ type: Choice.Type
+        ) -> String {
+            Choice.allCases.map(\.rawValue).joined(separator: " or ")
+        }
 
         /// The format of a value, in words.
         var expected: String {
@@ -29,6 +40,8 @@ public struct LinkOptions: Sendable, Equatable {
             case .forms: "names of forms, or globs"
             case .key: "the path of a file"
             case .bridge: "the name or the number of a user"
+            case .mode: Self.all(LinkConfiguration.Mode.self)
+            case .users: Self.all(LinkConfiguration.Users.self)
             }
         }
     }
@@ -49,6 +62,12 @@ public struct LinkOptions: Sendable, Equatable {
         case .bridge:
             guard !text.isEmpty, !text.utf8.contains(0) else { throw refused }
             bridge = text
+        case .mode:
+            guard LinkConfiguration.Mode(rawValue: text) != nil else { throw refused }
+            mode = text
+        case .users:
+            guard LinkConfiguration.Users(rawValue: text) != nil else { throw refused }
+            users = text
         }
     }
 
@@ -108,5 +127,7 @@ extension LinkConfiguration {
         self.init(
             fleet: options.fleet ?? "", host: options.host ?? LinkOptions.machineName,
             forms: options.forms.map { Glob($0) }, bridgeUID: bridgeUID)
+        if let mode = options.mode.flatMap(Mode.init(rawValue:)) { self.mode = mode }
+        if let users = options.users.flatMap(Users.init(rawValue:)) { self.users = users }
     }
 }

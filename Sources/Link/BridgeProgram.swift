@@ -53,10 +53,13 @@ public enum BridgeProgram {
     /// The configuration of a server for a fleet: JetStream, and a user for each host with the
     /// permissions that it needs.
     ///
-    /// - Parameter password: makes a password for a host.
+    /// - Parameters:
+    ///   - followers: Those of the hosts that edit nothing and may publish beacons alone.
+    ///   - password: Makes a password for a host.
     /// - Returns: `nil` if a name cannot be that of a fleet or a host.
     public static func natsConfiguration(
-        fleet: String, hosts: [String], password: (String) -> String
+        fleet: String, hosts: [String], followers: Set<String> = [],
+        password: (String) -> String
     ) -> String? {
         guard LinkSubject.isName(fleet), hosts.allSatisfy(LinkSubject.isName) else { return nil }
         let stream = LinkSubject.stream(of: fleet)
@@ -71,12 +74,14 @@ public enum BridgeProgram {
 
             """
         for host in hosts {
-            // The first host to connect makes the stream.
-            let publish = [
-                "ps.\(fleet).\(host).>", "$JS.API.STREAM.INFO.\(stream)",
-                "$JS.API.STREAM.CREATE.\(stream)", "$JS.API.CONSUMER.CREATE.\(stream)",
+            let isFollower = followers.contains(host)
+            var publish = [
+                "ps.\(fleet).\(host).\(isFollower ? "b" : ">")",
+                "$JS.API.STREAM.INFO.\(stream)", "$JS.API.CONSUMER.CREATE.\(stream)",
                 "$JS.API.CONSUMER.MSG.NEXT.\(stream).*",
             ]
+            // The first host to connect makes the stream.
+            if !isFollower { publish.append("$JS.API.STREAM.CREATE.\(stream)") }
             let subscribe = ["_INBOX.\(host).>"] + LinkSubject.heard(in: fleet)
             func list(_ subjects: [String]) -> String {
                 "[" + subjects.map { "\"\($0)\"" }.joined(separator: ", ") + "]"

@@ -35,8 +35,14 @@ struct PickerSyncLink: ParsableCommand {
     @Argument(help: ArgumentHelp("Hosts for --print-nats-config.", valueName: "host"))
     var hosts: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A host for --print-nats-config that follows (link.mode); may be repeated.",
+            valueName: "host"))
+    var follower: [String] = []
+
     func validate() throws {
-        guard printNatsConfig == !hosts.isEmpty else {
+        guard printNatsConfig == !(hosts + follower).isEmpty else {
             throw ValidationError(
                 printNatsConfig
                     ? "--print-nats-config needs the names of the hosts"
@@ -46,9 +52,9 @@ struct PickerSyncLink: ParsableCommand {
 
     func run() throws {
         if printNatsConfig {
-            let text = BridgeProgram.natsConfiguration(fleet: fleet, hosts: hosts) { _ in
-                Self.newPassword()
-            }
+            let text = BridgeProgram.natsConfiguration(
+                fleet: fleet, hosts: hosts + follower, followers: Set(follower)
+            ) { _ in Self.newPassword() }
             guard let text else {
                 BridgeProgram.writeLine(
                     "names of fleets and hosts are 1 to 63 letters, digits, - and _")

@@ -7,7 +7,7 @@ public import SyncCore
 public final class EngineHost {
     public internal(set) var engine: Engine
     public internal(set) var store = ModelStore()
-    public private(set) var configuration: EngineConfiguration
+    public var configuration: EngineConfiguration
     public let environment: Environment
     /// Milliseconds since 1970 and since the start.
     public var milliseconds: Int64 = 1_795_000_000_000

@@ -42,6 +42,9 @@ package struct FormReplica: Sendable {
     package private(set) var pending: [Pending] = []
     /// Who has the form open, in the order of their connections.
     package private(set) var peers: [PresenceChanged.Peer] = []
+    /// The name of the daemon's host, where forms are shared with others; and those others.
+    package private(set) var host: String?
+    package private(set) var hosts: [PresenceChanged.Host] = []
     /// Connections of this client, the newest last; in use where `greeted` is called.
     private var connections: [Int64] = []
 
@@ -143,7 +146,12 @@ package struct FormReplica: Sendable {
 
     /// Whether the author is this client.
     package func isMine(_ author: WireAuthor?) -> Bool {
-        author.map { isMine($0.connection) } ?? false
+        author.map { isHere($0) && isMine($0.connection) } ?? false
+    }
+
+    /// Whether the edit was made on the daemon's host: each host numbers its own connections.
+    package func isHere(_ author: WireAuthor) -> Bool {
+        author.host == nil || author.host == host
     }
 
     /// Whether the connection is or was one of this client.
@@ -180,6 +188,7 @@ package struct FormReplica: Sendable {
             context = nil
         }
         store = greeting.store
+        host = greeting.host
         connections = connections.suffix(Self.connectionsMax - 1) + [greeting.you.connection]
         peers.removeAll { $0.connection == greeting.you.connection }
         return isOther
@@ -271,6 +280,7 @@ package struct FormReplica: Sendable {
 
     /// Who has the form open changed.
     package mutating func presenceChanged(_ change: PresenceChanged) {
+        hosts = change.hosts ?? hosts
         for peer in change.peers where !isMine(peer.connection) {
             let place = peers.partitionIndex { $0.connection >= peer.connection }
             if place < peers.count, peers[place].connection == peer.connection {
@@ -281,7 +291,7 @@ package struct FormReplica: Sendable {
     }
 
     /// The connection was lost: who is there is not known.
-    package mutating func disconnected() { peers = [] }
+    package mutating func disconnected() { (peers, hosts) = ([], []) }
 
     /// The form was deleted.
     package mutating func deleted() {

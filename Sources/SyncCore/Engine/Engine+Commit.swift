@@ -315,7 +315,8 @@ extension OpenBatch.FormChanges {
         var bytes = 0
         for row in revisions[..<count].reversed() {
             ofUser[row.uid, default: 0] += 1
-            let isWanted = row.undoes != nil || ofUser[row.uid, default: 0] <= perUser
+            let isWanted =
+                row.undoes != nil || row.uid != nil && ofUser[row.uid, default: 0] <= perUser
             if isWanted && kept.count < rowsMax / 2 {
                 kept.append(row)
             } else {

@@ -137,6 +137,7 @@ extension Engine {
             link.gathering.isEmpty || !link.isHealthy
         else { return }
         lifecycle = .stopped(reason)
+        leaveFleet()
         for connection in connections.inOrder { bidFarewell(connection, reason) }
         effects.append(.drained)
     }

@@ -50,6 +50,7 @@ extension Engine {
     /// Rejects an edit of a form whose edits the store has rejected.
     func requireWritable(_ form: LiveForm) throws(WireError) {
         if form.failureReport != nil { throw refusal(of: form) }
+        if form.link != nil { try requireOwnEdits(of: form) }
     }
 
     private func refusal(of form: LiveForm) -> WireError {

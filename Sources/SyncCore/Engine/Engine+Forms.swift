@@ -19,6 +19,7 @@ extension Engine {
                 fields: Int64(form.committed.cells.count),
                 subscribers: Int64(form.subscriptionCount))
             summary.proposals = waitingProposals(of: form).map { Int64($0.count) }
+            summary.link = sharedState(of: form)
             return summary
         }
         let list = FormList(forms: summaries)
@@ -35,7 +36,8 @@ extension Engine {
         let state = form.committed
         let result = FormResult(
             form: form.name, version: Int64(clamping: state.version), log: form.log,
-            revision: Revision(clamping: state.revision), definition: state.definition.json)
+            revision: Revision(clamping: state.revision), definition: state.definition.json,
+            link: sharedState(of: form))
         answer(call) { result.encode(into: &$0) }
     }
 
@@ -184,6 +186,7 @@ extension Engine {
     func formDelete(_ params: FormDelete, _ call: PendingCall) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         try require(.admin, form, form.working, nil, call.connection.peer)
+        try requireOwnEdits(of: form)
         // Otherwise a form that is created again would have neither guards nor guarded values.
         let guards = form.working.definition.guards
         if !guards.isEmpty {
@@ -271,6 +274,7 @@ extension Engine {
                 issues: error, .invalidParams, form: name, field: nil, at: "definition")
         }
         if let form = form(named: file.name), form.isEditable {
+            if form.link != nil { try requireNames(in: file) }
             let state = form.working
             try requireVersion(params.ifVersion, Int64(clamping: state.version), file.name)
             let definition =
@@ -295,6 +299,7 @@ extension Engine {
             form.working.shared = SharedState(
                 lives: deleted.lives, hidden: deleted.fields, storeIDs: file.controls.map(\.id))
         }
+        if form.link != nil { try requireNames(in: file) }
         return Redefinition(
             form: form, definition: file, applied: file.json, isCreation: true, isIdle: false)
     }
@@ -365,13 +370,17 @@ extension Engine {
 
     /// The readers of a form in a state.
     func readers(of form: LiveForm, _ state: FormState) -> FormReaders {
-        FormReaders(rule: state.definition.access.read, owner: form.owner)
+        let rule = state.definition.access.read
+        return FormReaders(
+            rule: rule, owner: form.owner,
+            sharedOwner: rule.principals.contains(.owner) ? state.sharedOwner : nil)
     }
 
     /// Whether a peer is one of the readers.
     func mayRead(_ readers: FormReaders, _ peer: Peer) -> Bool {
         peer.uid == 0 || peer.uid == configuration.daemonUID
-            || readers.rule.permits(peer, owner: readers.owner)
+            || readers.rule.permits(
+                peer, owner: owner(readers.owner, readers.sharedOwner, for: peer))
     }
 
     /// Whether a peer may read the committed form.

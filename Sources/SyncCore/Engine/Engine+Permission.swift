@@ -16,7 +16,8 @@ extension Engine {
         let place = AccessPlace(action: action, control: own)
         if isLong, let known = workspace.verdicts[place] { return known }
         let isPermitted = definition.permits(
-            action, control: control, peer: peer, owner: form.owner,
+            action, control: control, peer: peer,
+            owner: owner(of: form, for: peer, action, control),
             daemonUID: configuration.daemonUID)
         if isLong { workspace.verdicts[place] = isPermitted }
         return isPermitted

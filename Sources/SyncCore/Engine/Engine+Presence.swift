@@ -55,10 +55,12 @@ extension Engine {
     /// not for what happened in this iteration or while it waits for its turn.
     func notifyPresence(of form: LiveForm) {
         scheduler.noteNews(of: form)
+        if let link = form.link { fleet?.notePresence(of: form, link) }
         if form.presence.hasNews { return }
         form.presence.hasNews = true
         guard form.presence.isReviewDue else { return }
         var slowest = form.presence.sequence
+        if let link = form.link, link.isPresenceNoted { slowest = link.presenceCursor }
         let isCrowded = form.presence.goneCount > PresenceBoard.goneMax
         for subscription in form.subscriptions {
             // A subscriber that was told of nobody need not be told that somebody left.

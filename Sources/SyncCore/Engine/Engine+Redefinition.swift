@@ -82,7 +82,7 @@ extension Engine {
         if let shared = before.shared {
             try share(shared, state, over: before, change, plan, by: author, stamp)
         } else if form.link != nil {
-            try beginSharing(state, by: author, stamp)
+            try beginSharing(state, of: form, by: author, stamp)
         }
         return try adopt(
             state, of: form, isCreation: change.isCreation, by: author, at: stamp.milliseconds,

@@ -58,7 +58,10 @@ extension Engine {
         connection.subscriptions.append(subscription)
         connection.account.subscriptions += 1
         form.add(subscription)
-        if params.presence { form.presence.update(connection, focus: nil, draft: nil) }
+        if params.presence {
+            form.presence.update(connection, focus: nil, draft: nil)
+            noteHosts(of: form)
+        }
         let state = form.committed
         form.proposals?.add(subscription)
         var result = SubscribeResult(

@@ -19,7 +19,9 @@ extension Engine {
         let owner =
             params.scope == .mine
             ? UndoJournal.Owner(
-                uid: connection.peer.uid, session: connection.session, host: form.link?.host) : nil
+                uid: connection.peer.uid, session: connection.session, host: form.link?.host,
+                user: form.link != nil && configuration.link?.users == .same
+                    ? connection.peer.user : nil) : nil
         scheduler.spend(4, connection.account)
         guard !form.isUndoStored else {
             let query = StoreQuery.journal(

@@ -30,7 +30,7 @@ final class LiveForm {
     }
 
     /// `nil` unless it is shared with other hosts.
-    var link: FormLink?
+    var link: FormLink? { didSet { if link == nil { presence.forgetHosts() } } }
     var changeLog: ChangeLog
     var names = FieldNames()
     /// The field numbers of a definition's controls, looked up once.

@@ -9,6 +9,8 @@ struct PresenceBoard {
     /// A connection that has the form open.
     struct Entry {
         var connection: ConnectionID
+        /// The name of its host; `nil` for this one.
+        var host: String?
         var user: String
         var client: String?
         var tty: String?
@@ -50,6 +52,9 @@ struct PresenceBoard {
     private(set) var sequence: UInt64 = 0
     /// Whether something has changed since subscribers were last told.
     var hasNews = false
+    /// The other hosts of a shared form, and the sequence number of their last change.
+    private(set) var hosts: [LinkedHost] = []
+    private var hostsSequence: UInt64 = 0
     /// A cached encoding, for all subscribers with the same cursor. One that is full remains valid:
     /// what has changed since comes after it.
     private var encoded: (from: UInt64, to: UInt64, isFull: Bool, chunk: FrameChunk)?
@@ -64,6 +69,47 @@ struct PresenceBoard {
         if let draft { entry.bytes += draft.encoded.count }
         if let index = places[connection.id], entries[index].isGone { goneCount -= 1 }
         append(entry)
+    }
+
+    /// Records somebody on another host; returns whether that changes anything.
+    mutating func update(_ peer: RemotePeer, focus: String?, draft: JSON?) -> Bool {
+        guard let presence = peer.presence else { return remove(ConnectionID(peer.connection)) }
+        let connection = ConnectionID(peer.connection)
+        if let index = places[connection], !entries[index].isGone,
+            entries[index].focus == focus, entries[index].draft == draft
+        {
+            return false
+        }
+        var entry = Entry(
+            connection: connection, host: peer.host, user: presence.user,
+            client: presence.client, tty: presence.tty, focus: focus, draft: draft, sequence: 0)
+        entry.bytes += presence.draft?.count ?? 0
+        append(entry)
+        return true
+    }
+
+    /// Records which other hosts are there; returns whether that changes anything.
+    mutating func update(hosts: [LinkedHost]) -> Bool {
+        guard hosts != self.hosts else { return false }
+        self.hosts = hosts
+        sequence += 1
+        hostsSequence = sequence
+        return true
+    }
+
+    /// The form is not shared any more: everybody of other hosts is gone.
+    mutating func forgetHosts() {
+        for entry in entries where entry.host != nil && !entry.isReplaced {
+            _ = remove(entry.connection)
+        }
+        _ = update(hosts: [])
+    }
+
+    /// Those of this host that changed after a cursor, for the other hosts; moves the cursor.
+    func local(after cursor: inout UInt64) -> some Sequence<Entry> {
+        let start = entries.partitionIndex { [cursor] in $0.sequence > cursor }
+        cursor = sequence
+        return entries[start...].lazy.filter { $0.host == nil && !$0.isReplaced }
     }
 
     /// Records that a connection left; returns whether it was present.
@@ -137,7 +183,8 @@ struct PresenceBoard {
         } else {
             let (peers, isFull) = next(after: cursor)
             end = isFull ? peers.last?.sequence ?? sequence : sequence
-            chunk = FrameChunk(Self.frames(peers, form: form))
+            let isNews = hostsSequence > cursor && hostsSequence <= end
+            chunk = FrameChunk(Self.frames(peers, isNews ? hosts : nil, form: form))
             encoded?.chunk.retire(retained)
             encoded = (cursor, end, isFull, chunk)
         }
@@ -160,11 +207,18 @@ struct PresenceBoard {
         return (peers, false)
     }
 
-    /// The notifications about these peers; empty if there are none.
-    private static func frames(_ peers: [Entry], form: String) -> [UInt8] {
+    /// The notifications about these peers and hosts; empty if there are none.
+    private static func frames(
+        _ peers: [Entry], _ hosts: [LinkedHost]?, form: String
+    ) -> [UInt8] {
         var frames: [UInt8] = []
         var group: [PresenceChanged.Peer] = []
         var bytes = 0
+        if let hosts {
+            frames = Answer.frame(
+                .presenceChanged(
+                    PresenceChanged(form: form, peers: [], hosts: hosts.map(\.wire))))
+        }
         for (place, peer) in peers.enumerated() {
             group.append(peer.wire)
             bytes += peer.bytes
@@ -181,6 +235,12 @@ extension PresenceBoard.Entry {
     fileprivate var wire: PresenceChanged.Peer {
         PresenceChanged.Peer(
             connection: Int64(clamping: connection.number), user: user, client: client, tty: tty,
-            focus: focus, draft: draft, isGone: isGone)
+            focus: focus, draft: draft, host: host, isGone: isGone)
+    }
+}
+
+extension LinkedHost {
+    fileprivate var wire: PresenceChanged.Host {
+        PresenceChanged.Host(host, awaySince: awaySince.map { Timestamp(milliseconds: $0) })
     }
 }

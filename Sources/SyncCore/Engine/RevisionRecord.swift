@@ -29,6 +29,8 @@ final class RevisionRecord: Sendable {
     let by: Author
     /// The connection's `session`, for undo.
     let session: String?
+    /// It came from another host: its author is nobody here, so it is in nobody's quota.
+    let isJoined: Bool
     private let content: Content
 
     /// What it touched, and how it is undone.
@@ -86,15 +88,19 @@ final class RevisionRecord: Sendable {
     }
 
     init(
-        kind: Kind, at: Int64, by: Author, session: String? = nil,
+        kind: Kind, at: Int64, by: Author, session: String? = nil, isJoined: Bool = false,
         _ content: Content = .details(Details())
     ) {
+        self.isJoined = isJoined
         self.kind = kind
         self.at = at
         self.by = by
         self.session = session
         self.content = content
     }
+
+    /// The uid whose quota of history it is in; `nil` for nobody's.
+    var quotaUID: UInt32? { isJoined ? nil : by.uid }
 
     /// Everything about it.
     var details: Details {

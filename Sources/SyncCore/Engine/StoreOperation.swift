@@ -112,11 +112,11 @@ public struct RevisionRow: Sendable, Hashable {
     /// JSON text: author, kind, touched fields and undo steps. Encoded at each call.
     public var record: [UInt8] { content.bytes }
 
-    /// The author's uid; `nil` in a row of an earlier schema.
+    /// The author's uid; `nil` for one of another host, and in a row of an earlier schema.
     public var uid: UInt32? {
         switch content {
         case .stored(_, let uid, _, _): uid
-        case .record(let record): record.by.uid
+        case .record(let record): record.quotaUID
         case .bytes, .cell: nil
         }
     }

@@ -12,19 +12,36 @@ struct UndoJournal {
         let session: String?
         /// The host, where the form is shared: the same uid is another person elsewhere.
         let host: String?
+        /// The user, for one who is the same person on all hosts.
+        let user: String?
 
-        init(uid: UInt32, session: String?, host: String? = nil) {
+        init(uid: UInt32, session: String?, host: String? = nil, user: String? = nil) {
             self.uid = uid
             self.session = session
             self.host = host
+            self.user = user
+        }
+
+        /// Whether an author is this person.
+        func isPerson(_ author: Author) -> Bool {
+            if let user { return author.host != nil && user.isSameBytes(as: author.user) }
+            return uid == author.uid && host == author.host
+        }
+
+        /// Whether a transaction of an author is mine.
+        func includes(_ author: Author, session theirs: String?) -> Bool {
+            isPerson(author) && isSession(theirs)
+        }
+
+        private func isSession(_ theirs: String?) -> Bool {
+            guard let session else { return true }
+            return theirs.map(session.isSameBytes) ?? false
         }
 
         /// Whether a transaction of `other` is mine. Without a session, all transactions of the uid
         /// are.
         func includes(_ other: Owner) -> Bool {
-            guard uid == other.uid, host == other.host else { return false }
-            guard let session else { return true }
-            return other.session.map(session.isSameBytes) ?? false
+            uid == other.uid && host == other.host && isSession(other.session)
         }
     }
 
@@ -106,9 +123,10 @@ struct UndoJournal {
         }
     }
 
-    /// The transactions of one uid.
+    /// The transactions of one uid of one host.
     private struct UserTransactions {
         let uid: UInt32
+        let host: String?
         /// Oldest first. An edit adds one and drops another, and neither may take time in
         /// proportion to the number of transactions.
         private(set) var transactions = Queue<Transaction>()
@@ -117,8 +135,9 @@ struct UndoJournal {
         /// The number of transactions of kind `undo`, which an edit ends; nearly always none.
         private var undoCount = 0
 
-        init(uid: UInt32) {
-            self.uid = uid
+        init(_ author: Author) {
+            uid = author.uid
+            host = author.host
         }
 
         var count: Int { transactions.count }
@@ -210,15 +229,14 @@ struct UndoJournal {
 
     private mutating func add(_ transaction: Transaction, depthMax: Int) {
         let record = transaction.record
-        let uid = record.by.uid
         if record.mayRestore, let end = record.details.redoEnd,
-            let place = users.firstIndex(where: { $0.uid == end.owner.uid })
+            let place = self.place(of: end.owner.uid, end.owner.host)
         {
             change(at: place) { $0.endRedo(end) }
         }
-        let place = users.firstIndex { $0.uid == uid }
+        let place = self.place(of: record.by.uid, record.by.host)
         if place == nil, transaction.isEmpty { return }
-        if place == nil { users.append(UserTransactions(uid: uid)) }
+        if place == nil { users.append(UserTransactions(record.by)) }
         change(at: place ?? users.count - 1) { user in
             if record.kind == .set { user.endRedo(of: transaction) }
             if !transaction.isEmpty { user.append(transaction) }
@@ -261,7 +279,7 @@ struct UndoJournal {
         }
         var renewals = UndoRenewals()
         for row in stored.reversed() {
-            if let place = users.firstIndex(where: { $0.uid == row.record.by.uid }) {
+            if let place = self.place(of: row.record.by.uid, row.record.by.host) {
                 users[place].renew(row.revision, by: renewals)
             }
             renewals.addOlder(row.record.details.undo)
@@ -291,8 +309,9 @@ struct UndoJournal {
             where direction.undoes(transaction.kind, ofField: field != nil) {
                 let isTheirs =
                     transaction.kind == .ended
-                    ? owner.map { $0.uid == transaction.owner.uid } ?? true
-                    : owner?.includes(transaction.owner) ?? true
+                    ? owner?.isPerson(transaction.record.by) ?? true
+                    : owner?.includes(transaction.record.by, session: transaction.record.session)
+                        ?? true
                 guard isTheirs else { continue }
                 guard let field else { return transaction }
                 let steps = transaction.steps.filter { $0.field.isSameBytes(as: field) }
@@ -304,10 +323,14 @@ struct UndoJournal {
             }
             return nil
         }
-        guard let owner else {
+        guard let owner, owner.user == nil else {
             return users.compactMap { newest(in: $0) }.max { $0.revision < $1.revision }
         }
-        return users.first { $0.uid == owner.uid }.flatMap { newest(in: $0) }
+        return place(of: owner.uid, owner.host).flatMap { newest(in: users[$0]) }
+    }
+
+    private func place(of uid: UInt32, _ host: String?) -> Int? {
+        users.firstIndex { $0.uid == uid && $0.host == host }
     }
 
     /// Removes steps of a transaction that cannot be undone, or have been undone.

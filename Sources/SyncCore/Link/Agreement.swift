@@ -30,6 +30,12 @@ package struct Agreement: Sendable {
         package var beacon: Beacon
         /// When that arrived, in nanoseconds of the monotonic clock.
         package var heard: UInt64
+        /// The same in milliseconds since 1970.
+        package var heardMilliseconds: Int64
+        /// It said that it stops.
+        package var hasLeft = false
+        /// The start of its daemon before this one.
+        fileprivate var formerRun: UInt64?
         /// How far its wall clock was ahead of ours, in milliseconds.
         package var clockMilliseconds: Int64
         /// The forms on which a disagreement was reported, and when.
@@ -52,23 +58,38 @@ package struct Agreement: Sendable {
 
     /// The other hosts, by name.
     package private(set) var hosts: [Host] = []
+    /// When the next host is away, if nothing is heard of it (monotonic nanoseconds).
+    private(set) var awayAt = UInt64.max
 
     /// No host is known.
     package init() {}
 
     /// A beacon of another host arrived.
     ///
-    /// - Parameter own: what this host would say now.
+    /// - Parameters:
+    ///   - isLeaving: Its daemon stops.
+    ///   - own: What this host would say now.
     /// - Returns: the disagreements that it shows and that were not reported lately.
     package mutating func heard(
-        _ beacon: Beacon, from name: String, own: Beacon, at now: UInt64
+        _ beacon: Beacon, from name: String, isLeaving: Bool = false, own: Beacon, at now: UInt64
     ) -> [Finding] {
         let place = hosts.firstIndex { $0.name >= name } ?? hosts.count
         var host = Host(
-            name: name, beacon: beacon, heard: now,
+            name: name, beacon: beacon, heard: now, heardMilliseconds: own.clock,
+            hasLeft: isLeaving,
             clockMilliseconds: beacon.clock.subtractingReportingOverflow(own.clock).partialValue)
+        defer { findAway(at: now) }
         if place < hosts.count, hosts[place].name == name {
-            host.disputed = hosts[place].disputed
+            let known = hosts[place]
+            if known.beacon.run == beacon.run {
+                // A beacon may come late.
+                if known.hasLeft { return [] }
+                host.formerRun = known.formerRun
+            } else {
+                if known.formerRun == beacon.run, isHeard(known, at: now) { return [] }
+                host.formerRun = known.beacon.run
+            }
+            host.disputed = known.disputed
             hosts[place] = host
         } else {
             guard hosts.count < Self.hostsMax else { return [] }
@@ -121,7 +142,16 @@ package struct Agreement: Sendable {
 
     /// Whether a host is there now.
     package func isHeard(_ host: Host, at now: UInt64) -> Bool {
-        now < host.heard || now - host.heard < Self.awayAfter
+        !host.hasLeft && (now < host.heard || now - host.heard < Self.awayAfter)
+    }
+
+    /// The host of that name.
+    package func host(named name: String) -> Host? { hosts.first { $0.name == name } }
+
+    /// Finds when the next host is away.
+    mutating func findAway(at now: UInt64) {
+        awayAt =
+            hosts.filter { isHeard($0, at: now) }.map { $0.heard + Self.awayAfter }.min() ?? .max
     }
 
     /// Compares what two hosts have of a form of `own`.

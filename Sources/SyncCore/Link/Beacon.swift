@@ -64,6 +64,9 @@ package struct Beacon: Hashable, Sendable {
         self.forms = forms.sorted { $0.precedes($1) }
     }
 
+    /// The beacon in a message.
+    var item: LinkItem { LinkItem(.beacon, encoded) }
+
     /// What it has of a form; `nil` if it does not share it.
     func form(named name: String) -> Form? {
         var range = forms[...]

@@ -148,6 +148,10 @@ package enum LinkAction: Hashable, Sendable {
     case makeWhole(form: String, why: WholeReason)
     /// The engine gives the digests of its forms: `beaconMade`.
     case makeBeacon
+    /// People on other hosts came, moved or left, or are told again.
+    case present([RemotePeer])
+    /// Which other hosts are there has changed: `hosts(sharing:)`.
+    case hostsChanged
     /// Something to say and to count.
     case report(LinkReport)
 }

@@ -35,6 +35,8 @@ extension LinkMachine {
             refusal = nil
             wasMissing = false
             begin(info)
+        case .failure(let error) where error.isStreamMissing && configuration.isFollower:
+            refuse(Self.streamNotMade(configuration.fleet))
         case .failure(let error) where error.isStreamMissing && !isNew:
             // A server of 2.9 may still be removing the files of the stream that was read here, and
             // removes those of the next one with them.
@@ -54,7 +56,11 @@ extension LinkMachine {
     /// Reads on, if the stream can be the one that was read.
     private mutating func begin(_ info: JetStreamInfo) {
         if linkedAt == nil { linkedAt = now.monotonicNanoseconds }
-        if beaconAt == nil { beaconAt = now.monotonicNanoseconds + Self.beaconDelay }
+        if beaconAt == nil {
+            // The first beacon goes before: others take people of hosts alone that they know.
+            beaconAt = now.monotonicNanoseconds + Self.beaconDelay
+            teller.link(true, at: now.monotonicNanoseconds + 2 * Self.beaconDelay)
+        }
         sender.logEnds(at: info.last)
         for (id, message) in sender.resend(at: now.monotonicNanoseconds) { publish(message, id) }
         switch (stream, place.sequence) {

@@ -23,8 +23,12 @@ extension LinkMachine {
         } else if let place = arrival.reply.flatMap(DeliveryPlace.init(reply:)) {
             guard place.stream == LinkSubject.stream(of: configuration.fleet) else { return }
             delivered(arrival, place, contexts)
-        } else if let subject = LinkSubject(arrival.subject), subject.content == .beacon {
-            beacon(arrival, subject)
+        } else if let subject = LinkSubject(arrival.subject) {
+            switch subject.content {
+            case .beacon: beacon(arrival, subject)
+            case .presence: presence(arrival, subject)
+            case .bundles, .whole: break
+            }
         }
     }
 

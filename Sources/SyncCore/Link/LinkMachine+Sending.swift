@@ -11,6 +11,7 @@ extension LinkMachine {
 
     private mutating func demandWhole(_ form: String, _ why: WholeReason, at now: Moment) {
         self.now = now
+        guard !configuration.isFollower else { return }
         sender.demandWhole(form, why)
         pump()
     }
@@ -18,6 +19,7 @@ extension LinkMachine {
     /// A transaction of this host is durable.
     package mutating func add(_ transaction: LinkTransaction, at now: Moment) {
         self.now = now
+        guard !configuration.isFollower else { return }
         if sender.add(transaction) {
             actions.append(.report(.overflowed(form: transaction.form)))
         }
@@ -88,8 +90,13 @@ extension LinkMachine {
                     unsent: sender.unsent(of: form) + (held.contains { $0.form == form } ? 1 : 0))
             })
         ownBeacon = beacon
-        let content = LinkItem.encode([LinkItem(.beacon, beacon.encoded)])
-        guard let parts = seal(content, counters: nil, to: .beacon), parts.count == 1 else {
+        publish([beacon.item], to: .beacon)
+    }
+
+    /// Publishes what nobody keeps, if it fits in a message.
+    mutating func publish(_ items: [LinkItem], to subject: LinkSubject.Content) {
+        let content = LinkItem.encode(items)
+        guard let parts = seal(content, counters: nil, to: subject), parts.count == 1 else {
             return
         }
         publish(parts[0], nil)
@@ -167,9 +174,9 @@ extension LinkMachine {
 
     /// A host said what it has.
     mutating func beacon(_ arrival: LinkArrival, _ subject: LinkSubject) {
-        guard subject.fleet == configuration.fleet, let beacon = open(arrival, subject) else {
-            return
-        }
+        guard subject.fleet == configuration.fleet,
+            let (beacon, isLeaving) = openBeacon(arrival, subject)
+        else { return }
         if subject.host == configuration.host {
             guard beacon.run != configuration.run else { return }
             return twin(beacon)
@@ -178,25 +185,37 @@ extension LinkMachine {
         if !agreement.knows(subject.host, run: beacon.run) { changed() }
         guard var own = ownBeacon else { return }
         own.clock = now.wallMilliseconds
+        let before = agreement.host(named: subject.host)
         let findings = agreement.heard(
-            beacon, from: subject.host, own: own, at: now.monotonicNanoseconds)
+            beacon, from: subject.host, isLeaving: isLeaving, own: own,
+            at: now.monotonicNanoseconds)
+        heardHost(before, subject.host)
         for case .disagreement(let form, let host) in findings {
             actions.append(.report(.disagreement(form: form, host: host)))
+            guard !configuration.isFollower else { continue }
             wholes.demand(form, random: random, now: now.monotonicNanoseconds)
         }
     }
 
-    private func open(_ arrival: LinkArrival, _ subject: LinkSubject) -> Beacon? {
-        guard let headers = try? LinkHeaders(arrival.headers), headers.part == .only else {
-            return nil
-        }
-        let message = LinkMessage(subject: subject, headers: headers, body: arrival.payload)
-        guard let content = try? message.open(with: keys),
-            let items = try? LinkItem.decode(content), items.count == 1, items[0].kind == .beacon,
+    private func openBeacon(
+        _ arrival: LinkArrival, _ subject: LinkSubject
+    ) -> (beacon: Beacon, isLeaving: Bool)? {
+        guard let headers = try? LinkHeaders(arrival.headers),
+            let items = open(arrival, subject, headers), items.first?.kind == .beacon,
             let beacon = try? Beacon(decoding: items[0].bytes), beacon.replica == headers.replica,
-            beacon.run == headers.run
+            beacon.run == headers.run, items.dropFirst().allSatisfy({ $0.kind == .leaving })
         else { return nil }
-        return beacon
+        return (beacon, items.count > 1)
+    }
+
+    /// The items of what nobody keeps, which is one part.
+    func open(
+        _ arrival: LinkArrival, _ subject: LinkSubject, _ headers: LinkHeaders
+    ) -> [LinkItem]? {
+        guard headers.part == .only else { return nil }
+        let message = LinkMessage(subject: subject, headers: headers, body: arrival.payload)
+        guard let content = try? message.open(with: keys) else { return nil }
+        return try? LinkItem.decode(content)
     }
 
     /// Another machine has this host's name: the one that came later yields.
@@ -215,7 +234,8 @@ extension LinkMachine {
 
     /// Looks whether a whole is due.
     mutating func lookAtWholes() {
-        guard case .consuming(let reader) = state, reader.isLive else { return }
+        guard case .consuming(let reader) = state, reader.isLive, !configuration.isFollower
+        else { return }
         let time = now.monotonicNanoseconds
         let ageMax = reader.info.ageMax.map { Int64(clamping: $0) } ?? JetStreamTalk.ageMax
         if wholes.mustLook(at: time) {

@@ -34,6 +34,8 @@ package struct LinkMachine: ~Copyable {
         package var replica: ReplicaID
         /// The daemon's version, for people.
         package var version: String
+        /// Whether the host takes what others do and says nothing but beacons.
+        package var isFollower = false
         /// Bytes of one form's transactions that wait to be sent.
         package var outboxBytesMax = 64 << 20
 
@@ -146,6 +148,11 @@ package struct LinkMachine: ~Copyable {
     var beaconAt: UInt64?
     /// What this host said of itself last.
     var ownBeacon: Beacon?
+    /// The people of this host, and those of the others.
+    var teller = PresenceTeller()
+    var roster = PresenceRoster()
+    /// When the engine hears that other hosts came or went.
+    var hostsChangedAt: UInt64?
     /// The reason of the last refusal, which is said once.
     var refusal: String?
     /// The last test of the link.
@@ -215,9 +222,9 @@ package struct LinkMachine: ~Copyable {
     /// When something is to be done without an event: `deadlinePassed`. Nanoseconds of the
     /// monotonic clock.
     package var deadline: UInt64? {
-        var deadlines: [UInt64?] = [parts.deadline]
+        var deadlines: [UInt64?] = [presenceDeadline]
         switch state {
-        case .detached, .down: return nil
+        case .detached, .down: return presenceDeadline
         case .inspecting(let awaited), .creating(let awaited): deadlines.append(awaited.deadline)
         case .refused(let until): deadlines.append(until)
         case .consuming(let reader):
@@ -226,8 +233,9 @@ package struct LinkMachine: ~Copyable {
                 probe?.deadline,
             ]
             deadlines += reader.pulls.map(\.deadline)
-            if reader.isLive { deadlines.append(wholes.deadline) }
+            if reader.isLive, !configuration.isFollower { deadlines.append(wholes.deadline) }
         }
+        deadlines.append(parts.deadline)
         return deadlines.compactMap(\.self).min()
     }
 
@@ -276,8 +284,14 @@ package struct LinkMachine: ~Copyable {
     private mutating func disconnect() {
         probeFailed()
         server = nil
+        leaveFleet()
+    }
+
+    /// Nothing is said to the other hosts any more.
+    private mutating func leaveFleet() {
         linkedAt = nil
         beaconAt = nil
+        teller.link(false, at: now.monotonicNanoseconds)
     }
 
     // MARK: The stream
@@ -290,8 +304,7 @@ package struct LinkMachine: ~Copyable {
     /// The link is not used; it is looked at again later.
     mutating func refuse(_ reason: String, for delay: UInt64 = Self.refusalDelay) {
         state = .refused(until: now.monotonicNanoseconds + delay)
-        beaconAt = nil
-        linkedAt = nil
+        leaveFleet()
         probeFailed()
         guard refusal != reason else { return }
         refusal = reason
@@ -319,6 +332,7 @@ package struct LinkMachine: ~Copyable {
     package mutating func deadlinePassed(at now: Moment) {
         self.now = now
         let time = now.monotonicNanoseconds
+        lookAtPresence()
         let forgotten = parts.forget(at: time)
         for subject in forgotten {
             actions.append(.report(.incomplete(subject: subject.text)))
@@ -344,6 +358,7 @@ package struct LinkMachine: ~Copyable {
                 self.beaconAt = time + Self.beaconPeriod
                 actions.append(.makeBeacon)
             }
+            tellPresence()
             lookAtWholes()
             pump()
         default: break
@@ -357,6 +372,12 @@ package struct LinkMachine: ~Copyable {
                     + "that it has JetStream, and the permissions of this host"))
         disconnect()
         state = .down
+    }
+
+    /// The stream does not exist, and this host does not make it.
+    static func streamNotMade(_ fleet: String) -> String {
+        "the stream \(LinkSubject.stream(of: fleet)) does not exist yet; this host follows, so "
+            + "another one must make it"
     }
 
     static func missingStream(_ fleet: String) -> String {

@@ -52,8 +52,12 @@ package struct LinkItem: Hashable, Sendable {
         case retired = 4
         /// A beacon.
         case beacon = 6
+        /// Who has a form open.
+        case presence = 7
+        /// Behind a beacon: its daemon stops.
+        case leaving = 128
         /// Nothing: the message of a test of the link.
-        case test = 128
+        case test = 129
     }
 
     /// The first byte of items, and of what is authenticated with them.

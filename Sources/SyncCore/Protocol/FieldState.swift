@@ -40,6 +40,11 @@ public struct WireAuthor: Hashable, Sendable {
             host: author.host)
     }
 
+    /// The user, for people on a host: `alice`, or `alice@web2` for a user of another one.
+    public func name(on host: String?) -> String {
+        UserName.text(user, host: self.host == host ? nil : self.host)
+    }
+
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
         writer.beginObject()
@@ -61,6 +66,14 @@ public struct WireAuthor: Hashable, Sendable {
             client: reader["client"]?.stringValue, tty: reader["tty"]?.stringValue,
             connection: try reader.integer("connection"), replica: try reader.string("replica"),
             host: reader["host"]?.stringValue)
+    }
+}
+
+/// Users, for people.
+public enum UserName {
+    /// `alice`, or `alice@web2` for a user of another host.
+    public static func text(_ user: String, host: String?) -> String {
+        host.map { "\(user)@\($0)" } ?? user
     }
 }
 

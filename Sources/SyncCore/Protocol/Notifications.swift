@@ -225,6 +225,21 @@ public struct FormChanged: Hashable, Sendable {
 public struct PresenceChanged: Hashable, Sendable {
     public var form: String
     public var peers: [Peer]
+    /// The other hosts of a shared form; `nil` if nothing changed.
+    public var hosts: [Host]?
+
+    /// Another host.
+    public struct Host: Hashable, Sendable {
+        public var host: String
+        /// Since when nothing is heard of it; `nil` if it is there.
+        public var awaySince: Timestamp?
+
+        /// A host that is there, or away.
+        public init(_ host: String, awaySince: Timestamp?) {
+            self.host = host
+            self.awaySince = awaySince
+        }
+    }
 
     /// The presence of a peer.
     public struct Peer: Hashable, Sendable {
@@ -236,14 +251,17 @@ public struct PresenceChanged: Hashable, Sendable {
         public var focus: String?
         /// A value that is being entered and has not been sent.
         public var draft: JSON?
+        /// The name of the peer's host, if it is another one.
+        public var host: String?
         /// The peer has left.
         public var isGone: Bool
 
         /// A peer with these members.
         public init(
             connection: Int64, user: String, client: String?, tty: String?, focus: String?,
-            draft: JSON? = nil, isGone: Bool = false
+            draft: JSON? = nil, host: String? = nil, isGone: Bool = false
         ) {
+            self.host = host
             self.connection = connection
             self.user = user
             self.client = client
@@ -255,9 +273,10 @@ public struct PresenceChanged: Hashable, Sendable {
     }
 
     /// A change of presence.
-    public init(form: String, peers: [Peer]) {
+    public init(form: String, peers: [Peer], hosts: [Host]? = nil) {
         self.form = form
         self.peers = peers
+        self.hosts = hosts
     }
 
     /// Writes the object.
@@ -274,10 +293,22 @@ public struct PresenceChanged: Hashable, Sendable {
             writer.member("tty", peer.tty)
             writer.member("focus", peer.focus.map(JSON.string) ?? .null)
             writer.member("draft", peer.draft)
+            writer.member("host", peer.host)
             if peer.isGone { writer.member("gone", true) }
             writer.endObject()
         }
         writer.endArray()
+        if let hosts {
+            writer.key("hosts")
+            writer.beginArray()
+            for host in hosts {
+                writer.beginObject()
+                writer.member("host", host.host)
+                writer.member("awaySince", host.awaySince)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
         writer.endObject()
     }
 
@@ -285,12 +316,20 @@ public struct PresenceChanged: Hashable, Sendable {
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "params")
         form = try reader.string("form")
+        if reader["hosts"] != nil {
+            hosts = try reader.each("hosts") { json, path throws(DecodeError) in
+                let host = try WireReader(json, path)
+                return Host(
+                    try host.string("host"), awaySince: try host.moment("awaySince"))
+            }
+        }
         peers = try reader.each("peers") { json, path throws(DecodeError) in
             let peer = try WireReader(json, path)
             return Peer(
                 connection: try peer.integer("connection"), user: try peer.string("user"),
                 client: peer["client"]?.stringValue, tty: peer["tty"]?.stringValue,
                 focus: peer["focus"]?.stringValue, draft: peer["draft"],
+                host: peer["host"]?.stringValue,
                 isGone: peer["gone"]?.boolValue ?? false)
         }
     }

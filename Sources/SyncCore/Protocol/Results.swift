@@ -24,6 +24,8 @@ public struct HelloResult: Hashable, Sendable {
     /// copy or a restored backup has another one.
     public var store: String { String(replica.prefix { $0 != "." }) }
     public var features: [String]
+    /// The name of the daemon's host among those that share forms; `nil` if there are none.
+    public var host: String?
     public var you: Peer
     /// Limits by name, for example `maxFrame` in bytes.
     public var limits: [NamedLimit]
@@ -61,8 +63,9 @@ public struct HelloResult: Hashable, Sendable {
     /// A greeting with each of its members.
     public init(
         protocolVersion: Int64 = 1, server: String, replica: String, features: [String],
-        you: Peer, limits: [NamedLimit]
+        host: String? = nil, you: Peer, limits: [NamedLimit]
     ) {
+        self.host = host
         self.protocolVersion = protocolVersion
         self.server = server
         self.replica = replica
@@ -78,6 +81,7 @@ public struct HelloResult: Hashable, Sendable {
         writer.member("server", server)
         writer.member("replica", replica)
         writer.member("features", features)
+        writer.member("host", host)
         writer.key("you")
         writer.beginObject()
         writer.member("connection", you.connection)
@@ -103,6 +107,7 @@ public struct HelloResult: Hashable, Sendable {
         self.init(
             protocolVersion: try reader.integer("protocol"), server: try reader.string("server"),
             replica: try reader.string("replica"), features: try reader.strings("features"),
+            host: reader["host"]?.stringValue,
             you: Peer(
                 connection: try you.integer("connection"), uid: try you.exactly("uid"),
                 gid: try you.exactly("gid"), pid: try you.exactly("pid"),
@@ -129,6 +134,8 @@ public struct FormList: Hashable, Sendable {
         public var subscribers: Int64
         /// The number of proposals that wait; `nil` if nothing in the form is guarded.
         public var proposals: Int64?
+        /// The link to other hosts; `nil` if the form is not shared.
+        public var link: SharedFormState?
 
         /// A summary with each of its members.
         public init(
@@ -163,6 +170,7 @@ public struct FormList: Hashable, Sendable {
             writer.member("fields", form.fields)
             writer.member("subscribers", form.subscribers)
             writer.member("proposals", form.proposals)
+            form.link?.encode("link", into: &writer)
             writer.endObject()
         }
         writer.endArray()
@@ -179,8 +187,55 @@ public struct FormList: Hashable, Sendable {
                 fields: try reader.integer("fields"),
                 subscribers: try reader.integer("subscribers"))
             summary.proposals = reader["proposals"]?.integerValue
+            summary.link = try SharedFormState(reader, "link")
             return summary
         }
+    }
+}
+
+/// The link of a form to other hosts.
+public struct SharedFormState: Hashable, Sendable {
+    /// How this host stands to the others.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        /// All hosts that are heard have the same.
+        case agrees
+        /// This host or another one has not read or sent all yet.
+        case behind
+        /// Nothing comes or goes.
+        case cutOff = "cut off"
+        /// The form waits until somebody does something.
+        case held
+    }
+
+    /// The fleet.
+    public var fleet: String
+    /// The state; `nil` if the daemon says another one.
+    public var state: State?
+    /// Why, unless it agrees.
+    public var why: String?
+
+    /// A state.
+    public init(fleet: String, state: State?, why: String? = nil) {
+        self.fleet = fleet
+        self.state = state
+        self.why = why
+    }
+
+    fileprivate func encode(_ name: StaticString, into writer: inout JSONWriter) {
+        writer.key(name)
+        writer.beginObject()
+        writer.member("fleet", fleet)
+        writer.member("state", state?.rawValue)
+        writer.member("why", why)
+        writer.endObject()
+    }
+
+    fileprivate init?(_ reader: WireReader, _ name: String) throws(DecodeError) {
+        guard let json = reader[name] else { return nil }
+        let link = try WireReader(json, name)
+        self.init(
+            fleet: try link.string("fleet"),
+            state: State(rawValue: try link.string("state")), why: link["why"]?.stringValue)
     }
 }
 
@@ -191,9 +246,15 @@ public struct FormResult: Hashable, Sendable {
     public var log: String
     public var revision: Revision
     public var definition: JSON
+    /// The link to other hosts; `nil` if the form is not shared.
+    public var link: SharedFormState?
 
     /// A form's definition.
-    public init(form: String, version: Int64, log: String, revision: Revision, definition: JSON) {
+    public init(
+        form: String, version: Int64, log: String, revision: Revision, definition: JSON,
+        link: SharedFormState? = nil
+    ) {
+        self.link = link
         self.form = form
         self.version = version
         self.log = log
@@ -209,6 +270,7 @@ public struct FormResult: Hashable, Sendable {
         writer.member("log", log)
         writer.member("revision", revision)
         writer.member("definition", definition)
+        link?.encode("link", into: &writer)
         writer.endObject()
     }
 
@@ -218,7 +280,8 @@ public struct FormResult: Hashable, Sendable {
         self.init(
             form: try reader.string("form"), version: try reader.integer("version"),
             log: try reader.string("log"), revision: try reader.integer("revision"),
-            definition: try reader.value("definition"))
+            definition: try reader.value("definition"),
+            link: try SharedFormState(reader, "link"))
     }
 }
 

@@ -162,7 +162,8 @@ struct LinkReport {
 
     /// `link ops: up (nats1:4222, 0.4 ms), nothing unsent`.
     var summary: String {
-        "link \(json["fleet"]?.stringValue ?? ""): \(state), \(unsent)"
+        "link \(json["fleet"]?.stringValue ?? ""): \(state), "
+            + (json["mode"]?.stringValue == "follow" ? "follows: edits nothing" : unsent)
     }
 
     private var state: String {

@@ -68,14 +68,19 @@ struct WhoRequest: PlainRequest {
         for peer in others {
             switch output {
             case .text:
-                table.append([peer.user, peer.tty ?? "—", peer.client ?? "—", peer.focus ?? "—"])
+                table.append([
+                    UserName.text(peer.user, host: peer.host), peer.tty ?? "—",
+                    peer.client ?? "—", peer.focus ?? "—",
+                ])
             case .json:
-                let json = JSON.members(
+                var json = JSONObject([
                     ("user", .string(peer.user)), ("tty", peer.tty.map { .string($0) } ?? .null),
                     ("client", peer.client.map { .string($0) } ?? .null),
                     ("focus", peer.focus.map { .string($0) } ?? .null),
-                    ("connection", .integer(peer.connection)))
-                try session.console.line(json.encodedText)
+                    ("connection", .integer(peer.connection)),
+                ])
+                if let host = peer.host { json["host"] = .string(host) }
+                try session.console.line(JSON.object(json).encodedText)
             }
         }
         if output == .text {

@@ -227,19 +227,35 @@ extension FormPresentation {
     /// The author as a peer with a name and a colour; `nil` for this client and for nobody.
     func peer(_ author: WireAuthor?) -> LivePeer? {
         guard let author, !isMine(author) else { return nil }
-        if let known = others.first(where: { $0.wire.connection == author.connection }) {
-            return known.peer
+        let host = replica.isHere(author) ? nil : author.host
+        let known = others.first {
+            // This daemon has its own numbers for connections of other hosts.
+            host == nil
+                ? $0.wire.connection == author.connection
+                : $0.wire.host == host && $0.wire.user == author.user && $0.wire.tty == author.tty
         }
-        let sameUser = others.first { $0.wire.user == author.user }?.peer.number
+        if let known { return known.peer }
+        let sameUser = others.first { $0.wire.user == author.user && $0.wire.host == host }
         return LivePeer(
-            name: Self.name(author.user, author.tty, isCommon: author.user == user),
-            number: sameUser ?? others.count)
+            name: Self.name(
+                author.user, host, author.tty, isCommon: host == nil && author.user == user),
+            number: sameUser?.peer.number ?? others.count)
     }
 
-    /// A user name, with the terminal if several people have the same user name.
-    private static func name(_ user: String, _ tty: String?, isCommon: Bool) -> String {
-        guard isCommon, let tty else { return user }
-        return "\(user) \(tty)"
+    /// The other hosts that are away, and since when, longest first.
+    var hostsAway: [(host: String, since: Timestamp)] {
+        replica.hosts.compactMap { host in host.awaySince.map { (host.host, $0) } }
+            .sorted { ($0.since, $0.host) < ($1.since, $1.host) }
+    }
+
+    /// A user name, with the host if it is another one, and with the terminal if several people
+    /// have the same name there.
+    private static func name(
+        _ user: String, _ host: String?, _ tty: String?, isCommon: Bool
+    ) -> String {
+        let name = UserName.text(user, host: host)
+        guard isCommon, let tty else { return name }
+        return "\(name) \(tty)"
     }
 
     /// The number of edits that wait for the daemon.
@@ -399,8 +415,10 @@ extension FormPresentation {
             let number = (0...others.count).first { number in
                 !others.contains { $0.peer.number == number }
             }
-            let isCommon = wire.user == user || others.contains { $0.wire.user == wire.user }
-            let name = Self.name(wire.user, wire.tty, isCommon: isCommon)
+            let isCommon =
+                wire.host == nil && wire.user == user
+                || others.contains { $0.wire.user == wire.user && $0.wire.host == wire.host }
+            let name = Self.name(wire.user, wire.host, wire.tty, isCommon: isCommon)
             others.append(Other(wire: wire, peer: LivePeer(name: name, number: number ?? 0)))
         }
     }

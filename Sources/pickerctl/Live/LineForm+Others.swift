@@ -15,7 +15,10 @@ extension LineForm {
         if case .client(.changed(let change)) = event { announce(change.changes) }
         if case .client(.progress(let progress)) = event { announce(progress) }
         if case .client(.formChanged) = event, isPerson { sayFormChanged() }
-        if case .client(.presence) = event { announcePeople() }
+        if case .client(.presence) = event {
+            announcePeople()
+            announceHosts()
+        }
         if case .client(.proposal) = event { announceProposal() }
         if case .answered(_, let outcome) = event {
             if case .result(let json) = outcome, json["proposal"] != nil { sayProposal() }
@@ -125,6 +128,17 @@ extension LineForm {
         }
         for peer in announced where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
         announced = now
+    }
+
+    /// Which hosts are away, or are back.
+    private mutating func announceHosts() {
+        let away = model.presentation.hostsAway.map(\.host)
+        let isChanged = away != awayHosts
+        let back = awayHosts.filter { !away.contains($0) }
+        awayHosts = away
+        guard isChanged, isPerson else { return }
+        if let text = model.awayBanner?.first { say("* \(text)") }
+        for host in back { say("* \(host) is back") }
     }
 
     /// Who is here, and where.

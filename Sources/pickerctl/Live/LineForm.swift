@@ -32,6 +32,8 @@ struct LineForm {
     var isFinished = false
     /// The people whose presence was printed.
     var announced: [LivePeer] = []
+    /// The hosts that were said to be away.
+    var awayHosts: [String] = []
     /// The last quarter of each run that was printed, by press.
     var toldQuarters: [String: Int] = [:]
     /// The runs whose handlers were said to be away, by press.

@@ -91,7 +91,11 @@ extension LiveModel {
         let texts: [String]
         switch presentation.link {
         case .connecting, .online:
-            guard let keptBanner else { return nil }
+            guard let keptBanner else {
+                guard let awayBanner else { return nil }
+                texts = awayBanner
+                break
+            }
             let brief = "\(Self.count(kept.edits.count, "edit")) not sent"
             texts = [keptBanner, joined([brief, around.keys.name(of: .kept)])]
         case .lost(let reason):
@@ -112,6 +116,21 @@ extension LiveModel {
         }
         let style = environment.roles.warning.adding([.bold, .reverse])
         return FittingText(texts.map { StyledText(" \($0) ", style) })
+    }
+
+    /// Which hosts are away: the long text and shorter ones; `nil` if none is.
+    var awayBanner: [String]? {
+        let away = presentation.hostsAway
+        guard let first = away.first else { return nil }
+        let names = away.count > 3 ? Self.count(away.count, "host") : Self.list(away.map(\.host))
+        let cutOff = "cut off from \(names) since \(around.localTime(first.since))"
+        return ["\(cutOff): your edits are kept", cutOff, "cut off from \(names)", "cut off"]
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.count < 2
+            ? names.joined()
+            : names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
     }
 
     // MARK: Below
@@ -159,7 +178,9 @@ extension LiveModel {
                 let place = other.wire.focus.map { "at \(title(of: $0))" } ?? ""
                 let tty = other.wire.tty.map { " on \($0)" } ?? ""
                 StyledText(
-                    "\(environment.glyphs.dot) \(other.wire.user)", roles.peer(other.peer.number)
+                    "\(environment.glyphs.dot) "
+                        + UserName.text(other.wire.user, host: other.wire.host),
+                    roles.peer(other.peer.number)
                 )
                 .appending("\(tty)  ", roles.dim).appending(place, roles.text).truncated()
             }

@@ -12,6 +12,8 @@ struct WatchedChange: Equatable {
     var revision: Revision
     /// The first revision folded into this one, where there are several.
     var coalescedFrom: Revision?
+    /// The name of the daemon's host, where the form is shared with others.
+    var host: String?
 
     /// This change after an earlier one of the same field: what it was is what it was before both.
     func folding(_ earlier: WatchedChange) -> WatchedChange {
@@ -35,12 +37,12 @@ struct WatchedChange: Equatable {
             if state.isInvalid { text += " (invalid)" }
             if let was { text += " (was \(ValueText.short(was)))" }
         }
-        if let by = state.by { text += " by \(by.user)" }
+        if let by = state.by { text += " by \(by.name(on: host))" }
         text += ", revision \(revision)"
         if let coalescedFrom { text += " (since \(coalescedFrom))" }
         for sibling in state.conflict {
             text += "; conflict with \(ValueText.short(sibling.value))"
-            if let by = sibling.by { text += " by \(by.user)" }
+            if let by = sibling.by { text += " by \(by.name(on: host))" }
         }
         return text
     }

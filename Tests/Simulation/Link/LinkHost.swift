@@ -78,6 +78,7 @@ final class LinkHost {
     var backups: [LinkStore] = []
     var wholeNumber: UInt64 = 0
     var faults: [String] = []
+    var people = LinkPeople()
     let bug: LinkBug?
     private var random: SplitMix64
 
@@ -118,6 +119,7 @@ final class LinkHost {
         unwrittenWholes = []
         takenOrder = 0
         told = [:]
+        people = LinkPeople()
         run = random.next()
         machine = Self.machine(name, run, durable, bug, random.next(), now)
         machine.attached(at: now)
@@ -173,7 +175,9 @@ final class LinkHost {
     func work(at now: Moment) {
         while let action = machine.takeAction() {
             switch action {
-            case .subscribe, .report: break
+            case .subscribe, .report, .hostsChanged: break
+            case .present(let peers):
+                people.take(peers.filter { bug != .departureNotHeard || $0.presence != nil })
             case .publish(let message): publish(message, now)
             case .close:
                 // The bridge connects again at once.
@@ -199,6 +203,7 @@ final class LinkHost {
 
     private func publish(_ message: LinkPublication, _ now: Moment) {
         guard isUp else { return }
+        if message.isPresence, let fault = people.count(message, at: now) { faults.append(fault) }
         toServer.append(message)
         let isPart = message.reply?.contains(".p.") == true
         guard isPart, let reply = message.reply else { return }

@@ -22,6 +22,8 @@ package enum LinkBug: String, CaseIterable, Sendable {
     case partsMixed
     /// The acknowledgement of one part counts for all.
     case partAcknowledgedAsWhole
+    /// A host does not hear that people of another one are gone.
+    case departureNotHeard
 }
 
 /// A fleet: see the head of this file.
@@ -84,7 +86,24 @@ package final class LinkWorld {
             settle()
             check()
         }
-        return faults.first ?? missing(expected)
+        return faults.first ?? missing(expected) ?? shownOfTheDead()
+    }
+
+    /// A host dies with people in its forms: who is still shown of it afterwards.
+    private func shownOfTheDead() -> String? {
+        let dead = hosts.removeLast()
+        stream.disconnected(dead.index)
+        for _ in 0..<64 { settle() }
+        for host in hosts {
+            for form in Self.forms where !host.people.shown(of: dead.name, in: form).isEmpty {
+                return "\(host.name) shows people of \(dead.name), which is dead"
+            }
+            for other in host.machine.hosts(sharing: Self.forms[0], at: now)
+            where (other.awaySince != nil) != (other.host == dead.name) {
+                return "\(host.name) takes \(other.host) for what it is not"
+            }
+        }
+        return faults.first
     }
 
     /// What is not as it must be in the end.
@@ -100,6 +119,14 @@ package final class LinkWorld {
                     return "\(host.name) and host0 disagree on \(form)"
                 }
             }
+            for other in hosts where other !== host {
+                for form in Self.forms
+                where host.people.shown(of: other.name, in: form)
+                    != other.people.expected(in: form)
+                {
+                    return "\(host.name) does not show the people of \(other.name) in \(form)"
+                }
+            }
             if host.machine.unsent.transactions > 0 { return "\(host.name): unsent" }
             if host.machine.phase != .live { return "\(host.name): \(host.machine.phase)" }
         }
@@ -112,8 +139,8 @@ package final class LinkWorld {
         let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
         let choice = random.pick(weighted: [
             (Step.edit, 12), (.delete, 1), (.toServer, 40), (.fromServer, 60), (.commit, 20),
-            (.time, 12), (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2), (.server, 2),
-            (.lose, 2), (.double, 2),
+            (.time, 12), (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2),
+            (.server, 2), (.lose, 2), (.double, 2), (.people, 6), (.delay, 2),
         ])
         switch choice {
         case .edit: host.edit(Self.forms[Int.random(in: 0..<2, using: &random)])
@@ -141,13 +168,27 @@ package final class LinkWorld {
         case .lose: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
         case .double:
             if let first = host.fromServer.first { host.fromServer.insert(first, at: 0) }
+        case .people:
+            let form = Self.forms[Int.random(in: 0..<2, using: &random)]
+            let (connection, presence) = host.people.step(form, using: &random)
+            host.machine.present(
+                form, connection, presence, isGone: presence == nil, at: now)
+        case .delay: delay(host)
         }
         host.work(at: now)
     }
 
     private enum Step {
         case edit, delete, toServer, fromServer, commit, time, fail, cut, restart, restore, backup
-        case server, lose, double
+        case server, lose, double, people, delay
+    }
+
+    /// A message that nobody keeps comes after others.
+    private func delay(_ host: LinkHost) {
+        guard let place = host.fromServer.firstIndex(where: \.isEphemeral) else { return }
+        let message = host.fromServer.remove(at: place)
+        let later = Int.random(in: place...host.fromServer.count, using: &random)
+        host.fromServer.insert(message, at: later)
     }
 
     private func harmServer() {
@@ -184,7 +225,7 @@ package final class LinkWorld {
         let answers = stream.receive(
             message, from: host.index, at: now.monotonicNanoseconds)
         host.fromServer += answers.filter { !$0.subject.isEmpty }
-        if LinkSubject(message.subject)?.content == .beacon {
+        if message.isEphemeral {
             for other in hosts where other.isUp { other.fromServer.append(message) }
         }
         deliver()

@@ -85,8 +85,8 @@ package struct ModelStream {
     ) -> [LinkArrival] {
         let stream = "PS_\(fleet)"
         let reply = message.reply ?? ""
-        if let subject = LinkSubject(message.subject) {
-            guard subject.content != .beacon, subject.form != nil else { return [] }
+        if LinkSubject(message.subject) != nil {
+            guard !message.isEphemeral else { return [] }
             guard exists else { return [nobody(reply)] }
             return [publish(message, reply, now)]
         }
@@ -228,5 +228,17 @@ package struct ModelStream {
 
     private func json(_ reply: String, _ text: String) -> LinkArrival {
         LinkArrival(subject: reply, payload: Array(text.utf8))
+    }
+}
+
+extension LinkPublication {
+    /// Whether it is of those who have a form open.
+    package var isPresence: Bool {
+        if case .presence? = LinkSubject(subject)?.content { true } else { false }
+    }
+
+    /// Whether all hosts that are connected get it, and nobody keeps it.
+    package var isEphemeral: Bool {
+        isPresence || LinkSubject(subject)?.content == .beacon
     }
 }

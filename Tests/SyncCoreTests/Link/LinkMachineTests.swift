@@ -38,7 +38,7 @@ private final class LinkBench {
             case .report(let report): reports.append(report)
             case .close(let reason): closes.append(reason)
             case .makeWhole(let form, _): wholesAsked.append(form)
-            case .subscribe, .makeBeacon: break
+            case .subscribe, .makeBeacon, .present, .hostsChanged: break
             }
         }
     }

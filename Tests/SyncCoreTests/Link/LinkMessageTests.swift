@@ -102,7 +102,7 @@ struct LinkMessageTests {
         ]
         let content = LinkItem.encode(items)
         #expect(try LinkItem.decode(content) == items)
-        #expect(try LinkItem.decode(content + [128, 1, 5]) == items)
+        #expect(try LinkItem.decode(content + [129, 1, 5]) == items)
         let ends = [1 + 1 + 1 + 3, 1 + 1 + 1 + 3 + 2]
         for count in 0..<content.count {
             let decoded = try? LinkItem.decode(Array(content.prefix(count)))

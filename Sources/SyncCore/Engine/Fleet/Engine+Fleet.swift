@@ -5,11 +5,12 @@ extension Engine {
     /// Connects the engine to its fleet, if the configuration names one.
     func joinFleet() {
         guard let shared = configuration.link, let keys = environment.fleetKeys else { return }
+        var options = LinkMachine.Configuration(
+            fleet: shared.fleet, host: shared.host, run: environment.random(),
+            replica: replica, version: configuration.serverName)
+        options.isFollower = shared.mode == .follow
         let machine = LinkMachine(
-            LinkMachine.Configuration(
-                fleet: shared.fleet, host: shared.host, run: environment.random(),
-                replica: replica, version: configuration.serverName),
-            keys: keys, cursor: storedCursor, random: environment.random, at: now)
+            options, keys: keys, cursor: storedCursor, random: environment.random, at: now)
         fleet = FleetLink(machine, at: now)
     }
 
@@ -120,6 +121,7 @@ extension Engine {
         let form = try readableForm(name, call.connection)
         try require(.admin, form, form.committed, nil, call.connection.peer)
         guard form.link != nil else { throw .notShared(form) }
+        try requireOwnEdits(of: form)
         scheduler.spend(form.working.cells.count >> 2, call.connection.account)
         fleet.machine.repair(name, at: now)
         let isUp = fleet.machine.phase == .live
@@ -141,6 +143,10 @@ extension Engine {
                 .forbidden,
                 "\(peer.user.escapedForDisplay()) may not test the link; root, the daemon's user "
                     + "and the members of its --group may")
+        }
+        guard configuration.link?.mode != .follow else {
+            throw WireError(
+                .invalidParams, "this host follows, and so it has no message to test the link with")
         }
         guard fleet.machine.phase == .live else {
             throw WireError(
@@ -212,18 +218,20 @@ extension Engine {
     func endFleetIteration() {
         guard let fleet, lifecycle == .serving else { return }
         keepIdleCursor(fleet)
+        tellPresence(fleet)
         guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
         fleet.machine.knows(
             (sharedForms + link.deletedForms.durable.keys.sorted()).compactMap { name in
                 sharedContext(of: name).map { (name, $0) }
             })
+        fleet.machine.keepPresence { sharedForm($0) != nil }
         fleet.machine.deadlinePassed(at: now)
         followFleetAlone()
     }
 
     /// Gives the machine what has become durable of a form.
     private func tellFleet(of form: LiveForm) {
-        guard let fleet, form.link != nil, form.isReadable else { return }
+        guard let fleet, form.link != nil, form.isReadable, !follows(form) else { return }
         for item in takeShared(of: form) {
             switch item {
             case .delta(let delta):
@@ -262,6 +270,8 @@ extension Engine {
             case .take(let delivery): take(delivery, fleet)
             case .makeWhole(let form, let why): giveWhole(form, why, to: fleet)
             case .makeBeacon: fleet.machine.beaconMade(beaconDigests(fleet), at: now)
+            case .present(let peers): take(peers)
+            case .hostsChanged: for form in forms { noteHosts(of: form) }
             case .report(let report): self.report(report, fleet)
             }
         }

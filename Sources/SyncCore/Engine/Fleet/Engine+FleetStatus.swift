@@ -9,6 +9,7 @@ extension Engine {
         var status = JSONObject([
             ("fleet", .string(shared.fleet)), ("host", .string(shared.host)),
             ("state", .string(machine.phase.rawValue)),
+            ("mode", .string(shared.mode.rawValue)),
             ("up", .bool(machine.phase == .live)),
         ])
         if let server = fleet.server {
@@ -72,6 +73,30 @@ extension Engine {
         }
         status["counters"] = .object(counts)
         return .object(status)
+    }
+
+    /// The state of a form for `form.get`; `nil` if it is not shared.
+    func sharedState(of form: LiveForm) -> SharedFormState? {
+        guard let fleet, form.link != nil, let shared = configuration.link else { return nil }
+        func state(_ state: SharedFormState.State, _ why: String?) -> SharedFormState {
+            SharedFormState(fleet: shared.fleet, state: state, why: why)
+        }
+        if fleet.machine.heldForms.contains(form.name) {
+            return state(.held, fleet.heldBecause[form.name] ?? "the store refuses the form")
+        }
+        switch fleet.machine.phase {
+        case .detached, .down: return state(.cutOff, fleet.down.reason.escapedForDisplay())
+        case .refused: return state(.cutOff, fleet.machine.refusalReason)
+        case .inspecting, .creating, .verifying, .readingAgain, .reading:
+            return state(.behind, "the log is read")
+        case .live: break
+        }
+        let unsent = fleet.machine.unsent(of: form.name)
+        if unsent > 0 { return state(.behind, "\(unsent) edits wait to be sent") }
+        let agreement = fleet.machine.agreement(on: form.name, at: now.monotonicNanoseconds)
+        return agreement.agreeing == agreement.of
+            ? state(.agrees, nil)
+            : state(.behind, "agrees with \(agreement.agreeing) of \(agreement.of) hosts")
     }
 }
 

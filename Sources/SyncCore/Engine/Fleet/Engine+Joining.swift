@@ -80,7 +80,8 @@ extension Engine {
             switch item.kind {
             case .transaction: shared = .delta(try FormDelta(decoding: item.bytes))
             case .whole: shared = .whole(try WholeForm(decoding: item.bytes))
-            case .retired, .beacon, .test:
+            case .leaving, .test: return .dropped
+            case .retired, .beacon, .presence:
                 hold(delivery, "it has an item that this daemon cannot read; upgrade it", fleet)
                 return nil
             }

@@ -47,6 +47,8 @@ final class FleetLink {
     /// Forms whose wholes the machine waits for, as the form in memory is ahead of the store, and
     /// why.
     var wantedWholes: [String: WholeReason] = [:]
+    /// Forms whose people came, moved or left, and of whom the machine does not know yet.
+    private var presenceNoted: [LiveForm] = []
     /// The digests of forms, with the writes that they cover.
     var digests: [String: (context: CausalContext, digest: UInt64)] = [:]
 
@@ -104,6 +106,20 @@ final class FleetLink {
         else { return nil }
         self.idle = nil
         return (idle.cursor, idle.order)
+    }
+
+    /// People of this host came, moved or left.
+    func notePresence(of form: LiveForm, _ link: FormLink) {
+        guard !link.isPresenceNoted else { return }
+        link.isPresenceNoted = true
+        presenceNoted.append(form)
+    }
+
+    /// Removes and returns the forms whose people came, moved or left.
+    func takePresenceNoted() -> [LiveForm] {
+        if presenceNoted.isEmpty { return [] }
+        defer { presenceNoted = [] }
+        return presenceNoted
     }
 
     /// A delivery has its effect in a batch.

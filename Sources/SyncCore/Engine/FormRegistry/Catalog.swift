@@ -77,4 +77,6 @@ struct Catalog {
 struct FormReaders {
     let rule: AccessRule
     let owner: UInt32
+    /// The owner by name, where the form is shared and its readers depend on it.
+    var sharedOwner: SharedOwner?
 }

@@ -238,6 +238,7 @@ extension Engine {
         }
         result.record = RevisionRecord(
             kind: record?.kind ?? .sync, at: time, by: author, session: record?.session,
+            isJoined: true,
             .details(
                 RevisionRecord.Details(
                     derived: ids(order.filter { !written.contains($0) }),
@@ -271,6 +272,7 @@ extension Engine {
             frame,
             RevisionRecord(
                 kind: record?.kind ?? .sync, at: time, by: author, session: record?.session,
+                isJoined: true,
                 .details(.init(touchesAll: true, approval: record?.details.approval))),
             of: form, before: before, item.message)
     }

@@ -28,7 +28,8 @@ extension Engine {
         hidden.write(
             SharedDefinition(
                 lives: shared.lives, file: change.applied,
-                controls: change.definition.controls, storeIDs: ids
+                controls: change.definition.controls, storeIDs: ids,
+                owner: old.sharedOwner ?? SharedOwner(author, of: change.form)
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
         let before = FormDefinition.writtenOptions(of: old.applied)
         let written = FormDefinition.writtenOptions(of: change.applied)

@@ -83,16 +83,28 @@ extension Engine {
         guard let shared = configuration.link, shared.forms.matches(form.name),
             form.working.ongoing[.unlinked] == nil
         else {
-            form.link = nil
+            if form.link != nil {
+                form.link = nil
+                notifyPresence(of: form)
+            }
             return
         }
         if form.link?.host != shared.host { form.link = FormLink(host: shared.host) }
         guard form.working.shared == nil else { return }
+        guard shared.mode == .both else {
+            log(
+                .warning,
+                "form \(form.name) is not shared: it was made here, and this host follows",
+                [.form(form.name)])
+            form.link = nil
+            return
+        }
         let author = Author(
             user: "pickersyncd", uid: configuration.daemonUID, client: configuration.serverName,
             connection: 0, replica: replica, host: shared.host)
         do throws(WireError) {
-            try beginSharing(form.working, by: author, clocks.newStamp())
+            try requireNames(in: form.working.definition)
+            try beginSharing(form.working, of: form, by: author, clocks.newStamp())
         } catch {
             log(
                 .error, "form \(form.name) is not shared: \(error.message)", [.form(form.name)])
@@ -105,7 +117,7 @@ extension Engine {
 
     /// Gives a form that was not shared before the register of its definition.
     func beginSharing(
-        _ state: FormState, by author: Author, _ stamp: HybridTimestamp
+        _ state: FormState, of form: LiveForm, by author: Author, _ stamp: HybridTimestamp
     ) throws(WireError) {
         let dot = try state.takeDot(of: author.replica)
         let ids = state.definition.controls.map(\.id)
@@ -114,7 +126,7 @@ extension Engine {
         hidden.write(
             SharedDefinition(
                 lives: lives, file: state.applied, controls: state.definition.controls,
-                storeIDs: ids
+                storeIDs: ids, owner: SharedOwner(author, of: form)
             ).json, SharedDefinition.key, dot: dot, stamp: stamp, by: author)
         for control in state.definition.controls {
             guard let options = state.definition.runtimeOptions(of: control.id, over: state.applied)

@@ -8,6 +8,26 @@ public struct LinkConfiguration: Sendable {
     public var forms: [Glob]
     /// The user who may be the bridge.
     public var bridgeUID: UInt32
+    /// Whether this host edits shared forms.
+    public var mode = Mode.both
+    /// Who is the same person.
+    public var users = Users.apart
+
+    /// What a host does with shared forms.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// It sends its edits and takes those of others.
+        case both
+        /// It takes those of others, and makes none.
+        case follow
+    }
+
+    /// Whether a name means the same person on all hosts.
+    public enum Users: String, Sendable, CaseIterable {
+        /// `alice` here and `alice` on another host are two people.
+        case apart
+        /// They are one.
+        case same
+    }
 
     /// Shares the forms whose names match.
     public init(fleet: String = "", host: String, forms: [Glob], bridgeUID: UInt32 = 0) {
@@ -39,6 +59,9 @@ final class FormLink {
 
     /// The name of this host.
     let host: String
+    /// How far the other hosts were told of the people of this one, and whether there is more.
+    var presenceCursor: UInt64 = 0
+    var isPresenceNoted = false
     /// The changes of transactions that the gathering batch has.
     private var gathering: [FormDelta] = []
     /// What is durable and was not taken yet, oldest first.

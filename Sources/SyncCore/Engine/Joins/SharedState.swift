@@ -65,9 +65,14 @@ struct SharedDefinition {
     let file: JSON
     /// The store ids of controls that have another id.
     let storeIDs: [String: String]
+    /// Whose the form is; `nil` if that is not known.
+    let owner: SharedOwner?
 
     /// The definition of a form with these stores.
-    init(lives: FormLives, file: JSON, controls: [Control], storeIDs: [String]) {
+    init(
+        lives: FormLives, file: JSON, controls: [Control], storeIDs: [String], owner: SharedOwner?
+    ) {
+        self.owner = owner
         self.lives = lives
         self.file = file
         var others: [String: String] = [:]
@@ -97,6 +102,7 @@ struct SharedDefinition {
             return $0.joined(FormLives(present: present, former: Set(former)))
         }
         self.file = file
+        owner = SharedOwner(value)
         storeIDs = (value["stores"]?.objectValue?.members ?? []).reduce(into: [:]) {
             $0[$1.name] = $1.value.stringValue
         }
@@ -108,10 +114,13 @@ struct SharedDefinition {
 
     /// The same as the definition of a form that had other lives as well.
     func with(_ lives: FormLives) -> SharedDefinition {
-        SharedDefinition(lives: lives, file: file, storeIDs: storeIDs)
+        SharedDefinition(lives: lives, file: file, storeIDs: storeIDs, owner: owner)
     }
 
-    private init(lives: FormLives, file: JSON, storeIDs: [String: String]) {
+    private init(
+        lives: FormLives, file: JSON, storeIDs: [String: String], owner: SharedOwner?
+    ) {
+        self.owner = owner
         self.lives = lives
         self.file = file
         self.storeIDs = storeIDs
@@ -129,6 +138,10 @@ struct SharedDefinition {
         if !storeIDs.isEmpty {
             let sorted = storeIDs.sorted { $0.key < $1.key }
             object["stores"] = .object(JSONObject(sorted.map { ($0.key, .string($0.value)) }))
+        }
+        if let owner {
+            object["owner"] = .object(
+                JSONObject([("user", .string(owner.user)), ("host", .string(owner.host))]))
         }
         return .object(object)
     }

@@ -44,7 +44,7 @@ extension Engine {
         let definition = form.working.definition
         for index in guards {
             guard let rule = definition.controls[index].approval,
-                rule.breakGlass.permits(peer, owner: form.owner)
+                rule.breakGlass.permits(peer, owner: owner(of: form, for: peer))
             else {
                 let id = definition.controls[index].id
                 throw forbidden(

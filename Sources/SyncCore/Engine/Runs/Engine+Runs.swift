@@ -94,7 +94,8 @@ extension Engine {
     func mayHandle(_ connection: Connection, _ index: Int, _ form: LiveForm) -> Bool {
         func may(_ action: FormAction, _ control: Int?) -> Bool {
             form.working.definition.permits(
-                action, control: control, peer: connection.peer, owner: form.owner,
+                action, control: control, peer: connection.peer,
+                owner: owner(of: form, for: connection.peer, action, control),
                 daemonUID: configuration.daemonUID)
         }
         return may(.handle, index) && may(.read, nil)

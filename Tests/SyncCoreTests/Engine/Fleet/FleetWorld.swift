@@ -19,19 +19,21 @@ final class FleetHost {
     private var decoder = ServerMessageDecoder()
 
     static let bridgeUID: UInt32 = 77
+    static let creatorsGID: UInt32 = 50
 
     init(
         _ index: Int, seed: UInt64, limits: Limits = Limits(), backup: ModelStore? = nil,
-        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
+        configure: (inout LinkConfiguration) -> Void = { _ in }
     ) throws {
         self.index = index
+        var link = LinkConfiguration(
+            fleet: "ops", host: "h\(index)", forms: [Glob("shared")], bridgeUID: Self.bridgeUID)
+        configure(&link)
         engine = try EngineHost(
             limits: limits, seed: seed,
             replica: ReplicaID(id: UInt64((backup == nil ? 0xa : 0xf00a) + index), epoch: 1),
-            copyOf: backup,
-            link: LinkConfiguration(
-                fleet: "ops", host: "h\(index)", forms: [Glob("shared")],
-                bridgeUID: Self.bridgeUID), compile: compile)
+            copyOf: backup, creatorsGID: Self.creatorsGID, link: link, compile: compile)
         root = engine.connect(uid: 0, user: "root")
     }
 
@@ -124,12 +126,15 @@ final class FleetWorld {
 
     init(
         hosts count: Int = 2, seed: UInt64, limits: Limits = Limits(),
-        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) }
+        compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
+        configure: (Int, inout LinkConfiguration) -> Void = { _, _ in }
     ) throws {
         var random = SplitMix64(seed: seed)
         stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
-        hosts = try (0..<count).map { 
-            try FleetHost($0, seed: random.next(), limits: limits, compile: compile)
+        hosts = try (0..<count).map { index in
+            try FleetHost(
+                index, seed: random.next(), limits: limits, compile: compile,
+                configure: { configure(index, &$0) })
         }
         self.random = random
     }
@@ -160,7 +165,7 @@ final class FleetWorld {
                 moved = true
                 host.fromServer += stream.receive(message, from: host.index, at: now)
                     .filter { !$0.subject.isEmpty }
-                if LinkSubject(message.subject)?.content == .beacon {
+                if message.isEphemeral {
                     for other in hosts where other.isUp { other.fromServer.append(message) }
                 }
             }
@@ -192,6 +197,23 @@ final class FleetWorld {
     func restore(_ place: Int, from backup: ModelStore) throws {
         stream.disconnected(place)
         hosts[place] = try FleetHost(place, seed: random.next(), backup: backup)
+    }
+
+    /// Lets time pass without faults; returns the messages that were published and match.
+    @discardableResult
+    func spend(
+        seconds: Int, keeping isWanted: (LinkPublication) -> Bool = { _ in false }
+    ) throws -> [LinkPublication] {
+        var kept: [LinkPublication] = []
+        for _ in 0..<4 * seconds {
+            pass(milliseconds: 250)
+            for host in hosts {
+                try host.takeOrders()
+                kept += host.toServer.filter(isWanted)
+            }
+            try rest()
+        }
+        return kept
     }
 
     func cut(_ host: FleetHost) {
