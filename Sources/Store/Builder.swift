@@ -90,33 +90,39 @@ struct HistoryCopy {
     ///
     /// - Throws: if the copy cannot be written.
     func copy(_ image: StoreImage) throws(StoreError) {
-        for table in ["revision", "older"] {
-            for form in image.forms {
-                guard let read = try? revisions(of: form, in: table) else { continue }
-                // The image may contain some revisions itself.
-                let write = try target.prepare(
-                    "INSERT OR IGNORE INTO \(table) (\(Query.columns)) "
-                        + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-                while (try? read.step()) == true {
-                    try write.bind(read.revisionRow)
-                    try write.run()
-                }
-            }
+        for form in image.forms {
+            // The image may contain some revisions itself.
+            let own = image.revisions.first { $0.form == form.key }?.revision ?? .max
+            try copyLog(of: form.key, through: min(form.revision, own - 1))
+            try copyOlder(of: form)
         }
         try copyKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
     }
 
-    private func revisions(
-        of form: FormRow, in table: String
-    ) throws(StoreError) -> Statement {
-        let read = try source.prepare(
-            """
-            SELECT \(Query.columns) FROM \(table) \
-            WHERE form = ?1 AND revision <= ?2 ORDER BY revision DESC
-            """)
-        try read.bind(1, form.key)
-        try read.bind(2, count: form.revision)
-        return read
+    private func copyLog(of form: FormKey, through: UInt64) throws(StoreError) {
+        guard let read = try? source.statement(.logBefore) else { return }
+        defer { read.reset() }
+        guard (try? read.bind(1, form)) != nil, (try? read.bind(2, count: through + 1)) != nil
+        else { return }
+        while (try? read.step()) == true {
+            let row = LogRow(heads: read.blob(1), content: read.blob(2))
+            // Watchers and history need a gapless log: what is older than a damaged row goes too.
+            guard let rows = row.revisions(of: form) else { return }
+            try target.insert(rows.prefix { $0.revision <= through })
+        }
+    }
+
+    private func copyOlder(of form: FormRow) throws(StoreError) {
+        guard let read = try? source.statement(.older) else { return }
+        defer { read.reset() }
+        guard (try? read.bind(1, form.key)) != nil,
+            (try? read.bind(2, count: form.revision + 1)) != nil
+        else { return }
+        let write = try target.statement(.putOlder)
+        while (try? read.step()) == true {
+            try write.bind(read.revisionRow)
+            try write.run()
+        }
     }
 
     private struct KeyName: Hashable {

@@ -3,7 +3,36 @@
 internal import SyncCore
 
 extension Database {
-    /// Applies one operation of a batch, within a transaction.
+    /// Applies operations of a batch, within a transaction. Revisions of one form that follow each
+    /// other become one row.
+    ///
+    /// - Parameter failing: gets the operation that fails.
+    func apply(
+        _ operations: [StoreOperation], failing: (StoreOperation) -> Void = { _ in }
+    ) throws(StoreError) {
+        var revisions: [RevisionRow] = []
+        for (index, operation) in operations.enumerated() {
+            do throws(StoreError) {
+                guard case .appendRevision(let row) = operation else {
+                    try apply(operation)
+                    continue
+                }
+                revisions.append(row)
+                if index + 1 < operations.count,
+                    case .appendRevision(let next) = operations[index + 1], next.form == row.form
+                {
+                    continue
+                }
+                try append(revisions[...])
+                revisions.removeAll(keepingCapacity: true)
+            } catch {
+                failing(operation)
+                throw error
+            }
+        }
+    }
+
+    /// Applies one operation, within a transaction.
     func apply(_ operation: StoreOperation) throws(StoreError) {
         switch operation {
         case .putForm(let row): try put(row)
@@ -15,8 +44,7 @@ extension Database {
             }
         case .deleteForm(let form):
             let deletions: [Query] = [
-                .deleteForm, .deleteHead, .deleteFields, .deleteOngoing, .deleteRevisions,
-                .deleteOlder,
+                .deleteForm, .deleteHead, .deleteFields, .deleteOngoing, .deleteLog, .deleteOlder,
             ]
             for query in deletions { try run(query, form) }
         case .putField(let row):
@@ -41,27 +69,11 @@ extension Database {
             try statement.bind(1, form)
             try statement.bind(name)
             try statement.run()
-        case .appendRevision(let row):
-            let statement = try statement(.appendRevision)
-            try statement.bind(row)
-            try statement.run()
+        case .appendRevision(let row): try append([row])
         case .redactRevision(let form, let revision, let frame):
-            // With FAST, pages that are freed keep their content (sqlite.org/pragma.html).
-            try execute("PRAGMA secure_delete = ON")
-            for query in [Query.redactRevision, .redactOlder] {
-                let statement = try statement(query)
-                try statement.bind(1, form)
-                try statement.bind(2, Int64(clamping: revision))
-                try statement.bind(3, frame)
-                try statement.run()
-            }
-            try execute("PRAGMA secure_delete = FAST")
+            try redact(revision, of: form, with: frame)
         case .pruneRevisions(let form, let through, let before, let kept):
-            let through = Int64(clamping: through)
-            try keep(kept, of: form, through: through)
-            try run(.pruneRevisionsThrough, form, through)
-            try run(.pruneRevisionsBefore, form, before)
-            try run(.pruneOlderBefore, form, before)
+            try prune(form, through: through, before: before, keeping: kept)
         case .putKey(let row, _): try put(row)
         case .pruneKeys(let before): try run(.pruneKeys, before)
         case .putClock(let clock):
@@ -76,7 +88,7 @@ extension Database {
         for form in image.forms { try apply(.putForm(form)) }
         for field in image.fields { try apply(.putField(field)) }
         for row in image.ongoing { try apply(.putOngoing(row)) }
-        for revision in image.revisions { try apply(.appendRevision(revision)) }
+        try apply(image.revisions.map(StoreOperation.appendRevision))
         if !image.clock.isEmpty { try apply(.putClock(image.clock)) }
     }
 
@@ -94,10 +106,10 @@ extension Database {
         for form in image.forms {
             try run(.deleteFields, form.key)
             try run(.deleteOngoing, form.key)
-            try run(.deleteRevisionsAfter, form.key, Int64(clamping: form.revision))
-        }
-        for row in image.revisions {
-            try run(.deleteRevision, row.form, Int64(clamping: row.revision))
+            // A failed batch may have some of the revisions that are published.
+            let newest = image.revisions.first { $0.form == form.key }?.revision
+            let end = min(form.revision, (newest ?? .max) - 1)
+            try replaceLog(of: form.key, (end + 1)...UInt64.max) { _ in nil }
         }
         for key in image.failedKeys {
             let statement = try statement(.deleteKey)
@@ -109,19 +121,7 @@ extension Database {
         for answer in image.answers { try apply(.putKey(answer)) }
     }
 
-    /// Moves revisions that are about to be pruned but must be kept to their table.
-    private func keep(
-        _ kept: KeptHistory, of form: FormKey, through: Int64
-    ) throws(StoreError) {
-        let perUser = Int64(kept.revisionsPerUser)
-        try run(.dropUndone, form, through)
-        if perUser > 0 {
-            try run(.keepRevisions, form, through, perUser, kept.busy.map(Int64.init) ?? -1)
-        }
-        try run(.pruneOlder, form, perUser, Int64(kept.bytesPerUser), Int64(kept.bytes))
-    }
-
-    private func run(_ query: Query, _ values: Int64...) throws(StoreError) {
+    func run(_ query: Query, _ values: Int64...) throws(StoreError) {
         let statement = try statement(query)
         for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
         try statement.run()
@@ -172,7 +172,7 @@ extension Database {
 }
 
 extension Statement {
-    /// All columns of a revision, in the order of the table.
+    /// All columns of a revision in `older`.
     func bind(_ row: RevisionRow) throws(StoreError) {
         try bind(1, row.form)
         try bind(2, count: row.revision)
@@ -196,7 +196,7 @@ extension Statement {
             digest: UInt64(bitPattern: integer(3)), result: blob(4))
     }
 
-    /// The current row as a revision.
+    /// The current row of `older`.
     var revisionRow: RevisionRow {
         let undoes = optionalInteger(6)
         return RevisionRow(

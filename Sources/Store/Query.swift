@@ -1,21 +1,17 @@
 /// The prepared statements.
 enum Query: Int, CaseIterable {
     case begin, commit
-    case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteRevisions
-    case deleteRevisionsAfter, deleteRevision, deleteOlder, deleteKey
+    case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteKey
     case putField, removeField, putOngoing, removeOngoing, deleteOngoing
-    case appendRevision, redactRevision, redactOlder, pruneRevisionsThrough, pruneRevisionsBefore
-    case keepRevisions, dropUndone, pruneOlder, pruneOlderBefore
+    case appendLog, replaceLog, logEnd, logBetween, logBefore, logHeads, logSince
+    case deleteLog, deleteLogRow, deleteLogThrough
+    case putOlder, older, olderHeads, olderRecord, redactOlder, deleteOlder, deleteOlderRevision
+    case pruneOlder, pruneOlderBefore
     case putKey, pruneKeys, putMeta, putClock
-    case allForms, allFields, allOngoing, keysSince
-    case revisionsFrom, history, older, journal, key, allKeys, meta, clock, renameLog
+    case allForms, allFields, allOngoing, keysSince, key, allKeys, meta, clock, renameLog
 
-    /// All columns of a revision, both of the newest ones and of those kept beyond them.
+    /// All columns of a revision that is kept beyond the newest ones.
     static let columns = "form, revision, at, frame, record, uid, back"
-    private static let revision = "SELECT \(columns) FROM revision WHERE form = ?1"
-    /// What was undone by revisions up to the second value.
-    private static let undone =
-        "SELECT abs(back) FROM revision WHERE form = ?1 AND revision <= ?2 AND back IS NOT NULL"
 
     /// The SQL text.
     var sql: String {
@@ -38,9 +34,6 @@ enum Query: Int, CaseIterable {
         case .deleteForm: "DELETE FROM form WHERE key = ?1"
         case .deleteHead: "DELETE FROM head WHERE form = ?1"
         case .deleteFields: "DELETE FROM field WHERE form = ?1"
-        case .deleteRevisions: "DELETE FROM revision WHERE form = ?1"
-        case .deleteRevisionsAfter: "DELETE FROM revision WHERE form = ?1 AND revision > ?2"
-        case .deleteRevision: "DELETE FROM revision WHERE form = ?1 AND revision = ?2"
         case .deleteOlder: "DELETE FROM older WHERE form = ?1"
         case .deleteKey: "DELETE FROM idempotency WHERE uid = ?1 AND key = ?2"
         case .putField:
@@ -56,25 +49,51 @@ enum Query: Int, CaseIterable {
             """
         case .removeOngoing: "DELETE FROM ongoing WHERE form = ?1 AND kind = ?2 AND id = ?3"
         case .deleteOngoing: "DELETE FROM ongoing WHERE form = ?1"
-        case .appendRevision:
+        case .appendLog:
             """
-            INSERT INTO revision (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            INSERT INTO log (form, first, last, at, heads, content) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """
-        case .redactRevision:
-            "UPDATE revision SET frame = ?3 WHERE form = ?1 AND revision = ?2"
+        case .replaceLog:
+            """
+            UPDATE log SET form = ?1, first = ?2, last = ?3, at = ?4, heads = ?5, content = ?6 \
+            WHERE number = ?7
+            """
+        case .logEnd: "SELECT last FROM log WHERE form = ?1 ORDER BY first DESC LIMIT 1"
+        // From the row that has the first bound, or would have it.
+        case .logBetween:
+            """
+            SELECT number, heads, content FROM log WHERE form = ?1 AND first >= \
+            coalesce((SELECT max(first) FROM log WHERE form = ?1 AND first <= ?2), 0) \
+            AND first <= ?3 ORDER BY first
+            """
+        case .logBefore:
+            """
+            SELECT number, heads, content FROM log WHERE form = ?1 AND first < ?2 \
+            ORDER BY first DESC
+            """
+        case .logHeads:
+            "SELECT number, heads FROM log WHERE form = ?1 AND first <= ?2 ORDER BY first"
+        case .logSince:
+            "SELECT heads FROM log WHERE form = ?1 AND at >= ?2 ORDER BY first LIMIT 1"
+        case .deleteLog: "DELETE FROM log WHERE form = ?1"
+        case .deleteLogRow: "DELETE FROM log WHERE number = ?1"
+        case .deleteLogThrough:
+            "DELETE FROM log WHERE form = ?1 AND first <= ?2 AND last <= ?2"
+        case .putOlder:
+            """
+            INSERT OR REPLACE INTO older (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """
+        case .older:
+            """
+            SELECT \(Self.columns) FROM older WHERE form = ?1 AND revision < ?2 \
+            ORDER BY revision DESC
+            """
+        case .olderHeads:
+            "SELECT revision, uid, back, length(record) FROM older WHERE form = ?1"
+        case .olderRecord: "SELECT record FROM older WHERE form = ?1 AND revision = ?2"
         case .redactOlder: "UPDATE older SET frame = ?3 WHERE form = ?1 AND revision = ?2"
-        case .keepRevisions:
-            // The window functions visit only rows that are about to be deleted, which are read
-            // anyway.
-            """
-            INSERT OR REPLACE INTO older (\(Self.columns)) SELECT \(Self.columns) FROM revision \
-            WHERE form = ?1 AND revision IN (SELECT revision FROM (SELECT revision, \
-            row_number() OVER (PARTITION BY uid ORDER BY revision DESC) AS place FROM revision \
-            WHERE form = ?1 AND revision <= ?2 AND uid IS NOT NULL AND uid <> ?4) \
-            WHERE place <= ?3) AND revision NOT IN (\(Self.undone))
-            """
-        case .dropUndone:
-            "DELETE FROM older WHERE form = ?1 AND revision IN (\(Self.undone))"
+        case .deleteOlderRevision: "DELETE FROM older WHERE form = ?1 AND revision = ?2"
         case .pruneOlder:
             """
             DELETE FROM older WHERE form = ?1 AND revision NOT IN (SELECT revision FROM (\
@@ -86,15 +105,6 @@ enum Query: Int, CaseIterable {
             WHERE place <= ?2 AND theirs <= ?3) WHERE together <= ?4)
             """
         case .pruneOlderBefore: "DELETE FROM older WHERE form = ?1 AND at < ?2"
-        case .pruneRevisionsThrough: "DELETE FROM revision WHERE form = ?1 AND revision <= ?2"
-        // Only up to the first row that is recent enough, so that there is no gap after the clock
-        // went back.
-        case .pruneRevisionsBefore:
-            """
-            DELETE FROM revision WHERE form = ?1 AND revision < coalesce((SELECT revision \
-            FROM revision WHERE form = ?1 AND at >= ?2 ORDER BY revision LIMIT 1), \
-            \(Int64.max))
-            """
         case .putKey:
             """
             INSERT INTO idempotency (uid, key, at, digest, result) VALUES (?1, ?2, ?3, ?4, ?5) \
@@ -120,32 +130,6 @@ enum Query: Int, CaseIterable {
         case .allOngoing:
             "SELECT form, kind, id, state FROM ongoing ORDER BY form, kind, id"
         case .keysSince: "SELECT uid, key, at FROM idempotency WHERE at >= ?1 ORDER BY number"
-        case .revisionsFrom: Self.revision + " AND revision >= ?2 ORDER BY revision LIMIT ?3"
-        case .history: Self.revision + " AND revision < ?2 ORDER BY revision DESC LIMIT ?3"
-        case .older:
-            "SELECT \(Self.columns) FROM older WHERE form = ?1 AND revision < ?2 "
-                + "ORDER BY revision DESC LIMIT ?3"
-        case .journal:
-            """
-            WITH RECURSIVE kept AS MATERIALIZED (SELECT revision, uid, back FROM revision \
-            WHERE form = ?1 UNION ALL SELECT revision, uid, back FROM older WHERE form = ?1), \
-            undone AS (SELECT old.revision, old.back FROM kept AS new JOIN kept AS old \
-            ON old.revision = new.back WHERE new.uid IS NOT old.uid UNION \
-            SELECT kept.revision, kept.back FROM undone JOIN kept \
-            ON kept.revision = undone.back), \
-            ranked AS (SELECT revision, row_number() OVER (PARTITION BY uid \
-            ORDER BY revision DESC) AS place FROM kept \
-            WHERE revision NOT IN (SELECT revision FROM undone) \
-            ORDER BY place, revision DESC LIMIT ?2), \
-            found AS (SELECT revision, place, NULL AS back FROM ranked UNION ALL \
-            SELECT revision, 0, back FROM kept WHERE back < 0 \
-            AND -back IN (SELECT revision FROM ranked) \
-            AND revision NOT IN (SELECT revision FROM ranked)) \
-            SELECT ?1, revision, 0, x'', coalesce((SELECT record FROM revision WHERE form = ?1 \
-            AND revision = found.revision), (SELECT record FROM older WHERE form = ?1 \
-            AND revision = found.revision)), NULL, back FROM found \
-            ORDER BY place, revision DESC
-            """
         case .key:
             "SELECT uid, key, at, digest, result FROM idempotency WHERE uid = ?1 AND key = ?2"
         case .allKeys: "SELECT uid, key, at, digest, result FROM idempotency ORDER BY number"

@@ -4,6 +4,7 @@
 /// file always has exactly one version. New migrations are added only at the end.
 
 internal import CSQLite
+internal import SyncCore
 
 /// The migrations.
 struct Schema {
@@ -11,13 +12,22 @@ struct Schema {
     /// checks it.
     static let applicationID: Int64 = 0x504b_5359
 
-    /// The SQL of each migration; the first one creates the tables of version 1.
-    var steps: [String]
+    /// One migration.
+    enum Step: Sendable {
+        case sql(String)
+        /// What SQL cannot say.
+        case code(@Sendable (Database) throws(StoreError) -> Void)
+    }
+
+    /// The migrations; the first one creates the tables of version 1.
+    var steps: [Step]
 
     /// The version after all migrations.
     var version: Int { steps.count }
 
-    static let current = Schema(steps: [version1, version2, version3, version4, version5])
+    static let current = Schema(
+        steps: [version1, version2, version3, version4, version5].map(Step.sql)
+            + [.code(version6)])
 
     /// The row of `meta` with the program that wrote the file, for programs that cannot read the
     /// rest. It is the same in every version.
@@ -107,6 +117,20 @@ struct Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
+    /// Since version 6, the revisions that a batch appends to a form are one row (`LogRow`).
+    private static func version6(_ database: Database) throws(StoreError) {
+        try database.execute(
+            """
+            CREATE TABLE log (
+                number INTEGER PRIMARY KEY, form INTEGER NOT NULL, first INTEGER NOT NULL,
+                last INTEGER NOT NULL, at INTEGER NOT NULL, heads BLOB NOT NULL,
+                content BLOB NOT NULL, UNIQUE (form, first)
+            ) STRICT;
+            """)
+        try database.packRevisions()
+        try database.execute("DROP TABLE revision")
+    }
+
     /// Rejects a file of a newer version; changes nothing.
     /// - Returns: the version of the file.
     func check(_ database: Database) throws(StoreError) -> Int {
@@ -124,9 +148,33 @@ struct Schema {
     func migrate(_ database: Database, from found: Int) throws(StoreError) {
         for number in max(0, found)..<version {
             try database.transaction { () throws(StoreError) in
-                try database.execute(steps[number])
+                switch steps[number] {
+                case .sql(let sql): try database.execute(sql)
+                case .code(let body): try body(database)
+                }
                 try database.execute("PRAGMA user_version = \(number + 1)")
             }
         }
+    }
+}
+
+extension Database {
+    /// Appends all revisions of the schemas before 6 to the log.
+    fileprivate func packRevisions() throws(StoreError) {
+        let read = try prepare(
+            "SELECT \(Query.columns) FROM revision ORDER BY form, revision")
+        var rows: [RevisionRow] = []
+        var bytes = 0
+        while try read.step() {
+            let row = read.revisionRow
+            if let last = rows.last, last.form != row.form || bytes >= LogRow.bytesMax {
+                try insert(rows[...])
+                rows.removeAll(keepingCapacity: true)
+                bytes = 0
+            }
+            rows.append(row)
+            bytes += row.frame.count
+        }
+        try insert(rows[...])
     }
 }

@@ -103,17 +103,10 @@ extension Database {
         var isFormAtFault = false
         do throws(StoreError) {
             try transaction { () throws(StoreError) in
-                for step in steps {
-                    do throws(StoreError) {
-                        try apply(step)
-                    } catch {
-                        isFormAtFault = step.form != nil && error.concernsOneForm
-                        throw error
-                    }
-                }
+                try apply(steps) { isFormAtFault = $0.form != nil }
             }
         } catch {
-            if isFormAtFault { return false }
+            if isFormAtFault, error.concernsOneForm { return false }
             throw error
         }
         return true
@@ -137,12 +130,10 @@ extension Database {
             for form in order {
                 let steps = groups[form] ?? []
                 guard let form else {
-                    for step in steps { try apply(step) }
+                    try apply(steps)
                     continue
                 }
-                let failure = try savepoint { () throws(StoreError) in
-                    for step in steps { try apply(step) }
-                }
+                let failure = try savepoint { () throws(StoreError) in try apply(steps) }
                 if let failure {
                     failures.append(FormFailure(form: form, reason: failure.reason))
                 }

@@ -37,8 +37,7 @@ extension Store {
                 case .revisions(let form, let from, let rowsMax, let bytesMax):
                     return .revisions(
                         try database.revisions(
-                            .revisionsFrom, form: form, bound: from, rowsMax: rowsMax,
-                            bytesMax: bytesMax))
+                            of: form, from: from, rowsMax: rowsMax, bytesMax: bytesMax))
                 case .history(let form, let before, let rowsMax, let bytesMax):
                     return .revisions(
                         try database.history(
@@ -76,8 +75,8 @@ extension Store {
             let newest = try database.integer(
                 """
                 SELECT total(newest - oldest + 1) FROM (SELECT
-                (SELECT max(revision) FROM revision WHERE form = key) AS newest,
-                (SELECT min(revision) FROM revision WHERE form = key) AS oldest FROM form)
+                (SELECT last FROM log WHERE form = key ORDER BY first DESC LIMIT 1) AS newest,
+                (SELECT min(first) FROM log WHERE form = key) AS oldest FROM form)
                 """)
             return StoreStatistics(
                 bytes: try POSIX.size(files.database),
@@ -118,56 +117,5 @@ extension Database {
                     at: keys.integer(2)))
         }
         return image
-    }
-
-    /// Rows of one form before a revision: first the newest, then those that are kept beyond them.
-    fileprivate func history(
-        of form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int
-    ) throws(StoreError) -> [RevisionRow] {
-        for query in [Query.history, .older] {
-            let rows = try revisions(
-                query, form: form, bound: before, rowsMax: rowsMax, bytesMax: bytesMax)
-            if !rows.isEmpty { return rows }
-        }
-        return []
-    }
-
-    /// The rows of an undo journal, in the order of the statement.
-    fileprivate func journal(
-        of form: FormKey, rowsMax: Int, bytesMax: Int
-    ) throws(StoreError) -> [RevisionRow] {
-        let statement = try statement(.journal)
-        try statement.bind(1, form)
-        try statement.bind(2, Int64(max(1, rowsMax)))
-        return try statement.rows(bytesMax: bytesMax) { $0.record.count }
-    }
-
-    /// Rows of one form from or before a revision; at least one if there is any.
-    fileprivate func revisions(
-        _ query: Query, form: FormKey, bound: UInt64, rowsMax: Int, bytesMax: Int
-    ) throws(StoreError) -> [RevisionRow] {
-        let statement = try statement(query)
-        try statement.bind(1, form)
-        try statement.bind(2, count: bound)
-        try statement.bind(3, Int64(max(1, rowsMax)))
-        return try statement.rows(bytesMax: bytesMax) { $0.frame.count }
-    }
-}
-
-extension Statement {
-    /// Revisions of at most `bytesMax` bytes; at least one if there is any.
-    fileprivate func rows(
-        bytesMax: Int, size: (RevisionRow) -> Int
-    ) throws(StoreError) -> [RevisionRow] {
-        defer { reset() }
-        var rows: [RevisionRow] = []
-        var bytes = 0
-        while try step() {
-            let row = revisionRow
-            bytes += size(row)
-            if bytes > bytesMax && !rows.isEmpty { break }
-            rows.append(row)
-        }
-        return rows
     }
 }

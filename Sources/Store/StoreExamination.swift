@@ -29,11 +29,11 @@ public struct StoreExamination: Sendable, Hashable {
         replica = meta.replica
         wasClosed = meta.clean
         forms = Int(try database.integer("SELECT count(*) FROM form"))
-        let tables = version < 3 ? ["revision"] : ["revision", "older"]
-        revisions = 0
-        for table in tables {
-            revisions += Int(try database.integer("SELECT count(*) FROM \(table)"))
-        }
+        let newest =
+            version < 6
+            ? "SELECT count(*) FROM revision" : "SELECT total(last - first + 1) FROM log"
+        revisions = Int(try database.integer(newest))
+        if version >= 3 { revisions += Int(try database.integer("SELECT count(*) FROM older")) }
         bytes =
             Int(try database.integer("PRAGMA page_count"))
             * Int(try database.integer("PRAGMA page_size"))

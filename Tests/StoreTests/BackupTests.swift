@@ -224,6 +224,30 @@ struct BackupTests {
         try store.close()
     }
 
+    @Test("the fifth schema's revisions are read and counted, and more are appended")
+    func upgradeToTheLog() throws {
+        let scratch = try Scratch()
+        try scratch.write(scratch.database, fixture(5))
+        #expect(try Store.examine(directory: scratch.path)?.revisions == 6)
+        var store = try scratch.open().store
+        let image = try store.all()
+        #expect(image.forms.map(\.revision) == [4, 2])
+        #expect(image.revisions.map(\.revision) == [1, 2, 3, 4, 1, 2])
+        #expect(image.revisions.map(\.undoes) == [nil, nil, nil, 3, nil, nil])
+        #expect(image.revisions.allSatisfy { $0.uid == 0 && $0.frame.count > 300 })
+        #expect(try store.readable().integer("SELECT count(*) FROM log") == 2)
+        try store.put(
+            .putHead(form: 1, revision: 6, context: []), .appendRevision(.sample(5)),
+            .appendRevision(.sample(6)))
+        #expect(try store.readable().integer("SELECT count(*) FROM log") == 3)
+        try store.close()
+        store = try scratch.open().store
+        #expect(try store.revisions() == [1, 2, 3, 4, 5, 6])
+        #expect(try store.statistics().revisions == 8)
+        try store.close()
+        #expect(try Store.examine(directory: scratch.path)?.revisions == 8)
+    }
+
     @Test("a check changes nothing, after a clean stop and after a kill")
     func examination() throws {
         let scratch = try Scratch()

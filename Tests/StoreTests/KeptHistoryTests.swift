@@ -134,7 +134,7 @@ struct KeptHistoryTests {
         #expect(try journal(store, 5) == [52, 1, 50, 49, 48])
         try store.put(.appendRevision(.sample(53, uid: 1, undoes: 52)))
         #expect(try journal(store, 5) == [53, 50, 49, 1, 48])
-        try store.readable().execute("DELETE FROM revision WHERE revision > 50")
+        try store.readable().replaceLog(of: 1, 51...99) { _ in nil }
         try prune(store, through: 40, Self.kept(3, busy: 2))
         #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
         #expect(try journal(store, 5, bytesMax: 22) == [50, 3])
@@ -159,7 +159,11 @@ struct KeptHistoryTests {
         #expect(try journal(store, 9) == [50, 48, 49, 3, 47, 2, 46, 1, 45])
         #expect(try journal(store, 500).count == 50)
         // With fewer of its own it is included because of the other.
-        try store.readable().execute("UPDATE revision SET uid = 3 WHERE revision IN (42, 43)")
+        try store.readable().replaceLog(of: 1, 42...43) { row in
+            RevisionRow(
+                form: 1, revision: row.revision, at: row.at, frame: row.frame, record: row.record,
+                uid: 3, undoes: row.undoes, isPartialUndo: row.isPartialUndo)
+        }
         #expect(try journal(store, 6) == [46, 44, 50, 48, 43, 49, 42, 3])
         // Beyond the newest of all, the part would not be known.
         try prune(store, through: 49, Self.kept(9))

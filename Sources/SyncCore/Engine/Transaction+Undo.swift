@@ -275,21 +275,41 @@ extension UndoStep {
     fileprivate mutating func restore(_ step: UndoStep) {
         switch action {
         case .write(var trace, let was):
-            trace.restores = step.over(component: nil)
+            trace.restore(step.trace(component: nil))
             action = .write(trace, was: was)
         case .assign(var trace, let was, let to):
-            trace.restores = step.over(component: nil)
+            trace.restore(step.trace(component: nil))
             action = .assign(trace, was: was, to: to)
         case .components(var rows):
             for place in rows.indices {
-                rows[place].trace.restores = step.over(component: rows[place].id)
+                rows[place].trace.restore(step.trace(component: rows[place].id))
             }
             action = .components(rows)
         case .tags(var trace, let added, let removed, let wasSet):
             // Of two writes, this is the one that restores tags; the other one removes some.
-            if !added.isEmpty { trace.restores = step.over(component: nil) }
+            trace.restore(step.trace(component: nil), isRestored: !added.isEmpty)
             action = .tags(trace, added: added, removed: removed, wasSet: wasSet)
         case .increment: break
         }
+    }
+}
+
+extension UndoStep.Trace {
+    /// The most writes of which `over` says that they had the value before: the first one, whose
+    /// author may still undo it, and the newest.
+    private static var overMax: Int { 8 }
+
+    /// Records that the write undoes another one, and restores the value before it.
+    ///
+    /// Once the other one is undone by another user, the store does not return it for the journal.
+    /// So its own `restores` are needed here too, in case that this write is undone.
+    fileprivate mutating func restore(_ other: UndoStep.Trace?, isRestored: Bool = true) {
+        if isRestored { restores = other.map { Array($0.over) } ?? [] }
+        var before = Array(over)
+        before += (other?.restores ?? []).filter { !before.contains($0) }
+        if before.count > Self.overMax {
+            before.removeSubrange(Self.overMax - 1..<before.count - 1)
+        }
+        over = Few(before)
     }
 }

@@ -35,7 +35,8 @@ struct UndoStep: Hashable {
     struct Trace: Hashable {
         /// The write.
         var dot: Dot
-        /// The writes before it: none if nobody had set the field, several for tags.
+        /// The writes before it: none if nobody had set the field, several for tags and where an
+        /// undo had restored the value.
         var over: Few<Dot>
         /// The writes that it replaced; an undo restores their values. Empty for the default.
         var restores: [Dot]?
@@ -71,14 +72,12 @@ extension UndoStep {
         if case .increment(let sum, _) = action { sum == .zero } else { false }
     }
 
-    /// The writes before, of a component if one is named.
-    func over(component: String?) -> [Dot] {
+    /// The write, of a component if one is named; `nil` for increments.
+    func trace(component: String?) -> Trace? {
         switch action {
-        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _):
-            Array(trace.over)
-        case .components(let components):
-            components.first { $0.id == component }.map { Array($0.trace.over) } ?? []
-        case .increment: []
+        case .write(let trace, _), .assign(let trace, _, _), .tags(let trace, _, _, _): trace
+        case .components(let components): components.first { $0.id == component }?.trace
+        case .increment: nil
         }
     }
 

@@ -85,6 +85,42 @@ struct StoredUndoTests {
         #expect(try value(host) == "one")
     }
 
+    /// A reset is undone, redone and undone again by several users, so the store returns only the
+    /// last of these undos for the journal. It restores the value of alice's edit all the same.
+    @Test(
+        "an edit whose value others restored several times is undone, also after a restart",
+        arguments: [
+            #"{"type":"text"}"#: #""one""#, #"{"type":"slider","min":0,"max":9}"#: "5",
+            #"{"type":"picker","multiple":true,"options":["a","b"]}"#: #"["a"]"#,
+            #"{"type":"wheels","components":[{"id":"y","options":["a","b"]}]}"#: #"{"y":"b"}"#,
+        ], 0...3)
+    func restoredByOthers(field: (key: String, value: String), redos: Int) throws {
+        let host = try EngineHost()
+        let root = host.connect(uid: 0, user: "root")
+        func ask(_ client: ConnectionID, _ method: String, _ params: String) -> String {
+            host.ask(
+                client, #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(params)}}"#
+            ).joined()
+        }
+        let control = #"{"id":"x",\#(field.key.dropFirst())"#
+        _ = ask(root, "form.apply", #""definition":{"form":"f","fields":[\#(control)]}"#)
+        let (alice, bob) = (connect(host, 1000, "a"), connect(host, 1001, "b"))
+        let carol = connect(host, 1002, "c")
+        _ = ask(
+            alice, "state.set", #""form":"f","changes":[{"field":"x","value":\#(field.value)}]"#)
+        _ = ask(bob, "state.set", #""form":"f","changes":[{"field":"x","reset":true}]"#)
+        _ = ask(bob, "state.undo", #""form":"f""#)
+        for _ in 0..<redos {
+            _ = ask(carol, "state.redo", #""form":"f","scope":"anyone""#)
+            let undone = ask(bob, "state.undo", #""form":"f","scope":"anyone""#)
+            #expect(undone.contains(#""value":\#(field.value)"#), "\(undone)")
+        }
+        #expect(try host.restart())
+        let again = connect(host, 1000, "a")
+        let answer = ask(again, "state.undo", #""form":"f""#)
+        #expect(answer.contains(#""set":false"#), "\(answer)")
+    }
+
     /// One user undoes an edit and makes another, which ends their redo. Then others undo that edit,
     /// and undo or redo this again: as many times as there are users. Each has a session.
     @Test("a redo that an edit ended remains ended after a restart", arguments: 0...3)

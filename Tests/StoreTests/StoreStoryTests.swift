@@ -1,0 +1,196 @@
+import EngineTestKit
+import SeededRandom
+import SyncCore
+import Testing
+
+@testable import Store
+
+/// Random batches, retention, redactions, restarts and rebuilds; the file and the model of a store
+/// must answer alike.
+@Suite("A store and its model")
+struct StoreStoryTests {
+    @Test("random stories; STORE_SEED replays one")
+    func stories() throws {
+        let seed = SplitMix64.seed(from: "STORE_SEED")
+        for story in 0..<10 {
+            var pair = try StorePair(seed: seed &+ UInt64(story))
+            for step in 0..<60 {
+                try pair.act()
+                let difference = try pair.difference()
+                guard difference == nil else {
+                    Issue.record("seed \(seed &+ UInt64(story)), step \(step): \(difference ?? "")")
+                    return
+                }
+            }
+            try pair.store.close()
+        }
+    }
+}
+
+/// A store on disk and its model, which get the same batches.
+struct StorePair {
+    private let scratch: Scratch
+    private(set) var store: Store
+    private var model = ModelStore()
+    private var random: SplitMix64
+    private var forms: [FormKey: UInt64] = [:]
+    /// Up to which revision forms were pruned.
+    private var pruned: [FormKey: UInt64] = [:]
+    private var newestKey: FormKey = 0
+    private var time: Int64 = 0
+
+    init(seed: UInt64) throws {
+        random = SplitMix64(seed: seed)
+        scratch = try Scratch()
+        store = try scratch.open().store
+    }
+
+    private mutating func roll(_ range: ClosedRange<Int>) -> Int {
+        Int.random(in: range, using: &random)
+    }
+
+    private mutating func revision(of form: FormKey) -> UInt64 {
+        UInt64(roll(0...Int(forms[form] ?? 0) + 2))
+    }
+
+    private var anyForm: FormKey? {
+        mutating get { forms.keys.sorted().randomElement(using: &random) }
+    }
+
+    /// Changes both.
+    mutating func act() throws {
+        switch roll(0...20) {
+        case 0: try reopen(isKilled: roll(0...1) == 0)
+        case 1: try rebuild()
+        case 2 where forms.count < 3: create()
+        case 3 where roll(0...3) == 0: try delete()
+        case 4...7: try prune()
+        case 8: try redact()
+        default: try append()
+        }
+    }
+
+    private mutating func commit(_ operations: [StoreOperation]) throws {
+        model.commit(Batch(number: 1, operations: operations))
+        try store.put(operations)
+    }
+
+    private mutating func create() {
+        newestKey += 1
+        forms[newestKey] = 0
+        let row = FormRow.sample(newestKey, name: "form-\(newestKey)")
+        model.commit(Batch(number: 1, operations: [.putForm(row)]))
+        #expect(throws: Never.self) { try store.put(.putForm(row)) }
+    }
+
+    private mutating func delete() throws {
+        guard let form = anyForm else { return }
+        forms[form] = nil
+        try commit([.deleteForm(form)])
+    }
+
+    private mutating func append() throws {
+        if forms.isEmpty { create() }
+        var operations: [StoreOperation] = []
+        for form in forms.keys.sorted() where roll(0...2) > 0 {
+            let first = (forms[form] ?? 0) + 1
+            let last = first + UInt64(random.pick(weighted: [(0, 6), (4, 4), (40, 2), (300, 1)]))
+            let rows = (first...last).map { row(form, $0) }
+            operations.append(.putHead(form: form, revision: last, context: [1]))
+            operations += rows.map { .appendRevision($0) }
+            forms[form] = last
+        }
+        try commit(operations)
+    }
+
+    private mutating func row(_ form: FormKey, _ revision: UInt64) -> RevisionRow {
+        time += Int64(roll(0...3))
+        let bytes = random.pick(weighted: [(0, 1), (150, 20), (3_000, 2), (70_000, 1)])
+        let isUndo = revision > 1 && roll(0...6) == 0
+        return .sample(
+            revision, form: form, at: time, bytes: roll(bytes / 2...bytes),
+            uid: UInt32(roll(1...3)),
+            undoes: isUndo ? revision - UInt64(roll(1...min(9, Int(revision) - 1))) : nil,
+            isPartialUndo: isUndo && roll(0...2) == 0)
+    }
+
+    private mutating func prune() throws {
+        guard let form = anyForm else { return }
+        let kept = KeptHistory(
+            revisionsPerUser: roll(0...12),
+            bytesPerUser: random.pick(weighted: [(1 << 20, 3), (900, 1)]),
+            bytes: random.pick(weighted: [(1 << 24, 3), (1_500, 1)]),
+            busy: roll(0...2) == 0 ? UInt32(roll(1...3)) : nil)
+        let before = roll(0...4) == 0 ? max(0, time - Int64(roll(0...900))) : 0
+        let through = revision(of: form)
+        try commit([
+            .pruneRevisions(form: form, through: through, before: before, keeping: kept)
+        ])
+        pruned[form] = max(pruned[form] ?? 0, min(through, forms[form] ?? 0))
+    }
+
+    private mutating func redact() throws {
+        guard let form = anyForm else { return }
+        let frame = [UInt8](repeating: 7, count: roll(0...400))
+        try commit([.redactRevision(form: form, revision: revision(of: form), frame: frame)])
+    }
+
+    private mutating func reopen(isKilled: Bool) throws {
+        try store.close(clean: !isKilled)
+        store = try scratch.open().store
+    }
+
+    /// A rebuild takes the newest revisions from the engine, which may not be in the file.
+    private mutating func rebuild() throws {
+        var image = model.image()
+        image.revisions = []
+        for (form, head) in forms.sorted(by: { $0.key < $1.key }) where roll(0...1) == 0 {
+            guard head > 0, let place = image.forms.firstIndex(where: { $0.key == form })
+            else { continue }
+            let first = max((pruned[form] ?? 0) + 1, head - min(head - 1, UInt64(roll(0...6))))
+            let last = max(first, head + UInt64(roll(0...3)))
+            image.revisions += (first...last).map { row(form, $0) }
+            image.forms[place].revision = last
+            forms[form] = last
+        }
+        model.rebuild(image)
+        if roll(0...1) == 0 { store.isDiskFull = true }
+        _ = try store.rebuild(image)
+    }
+
+    /// Asks both the same, and returns what differs.
+    mutating func difference() throws -> String? {
+        for form in forms.keys.sorted() {
+            let rowsMax = random.pick(weighted: [(1, 1), (7, 2), (1_000_000, 2)])
+            let bytesMax = random.pick(weighted: [(1, 1), (900, 2), (1 << 40, 3)])
+            let queries: [StoreQuery] = [
+                .revisions(
+                    form: form, from: revision(of: form), rowsMax: rowsMax, bytesMax: bytesMax),
+                .history(
+                    form: form, before: revision(of: form), rowsMax: rowsMax, bytesMax: bytesMax),
+                .journal(form: form, rowsMax: min(rowsMax, 500), bytesMax: bytesMax),
+            ]
+            for query in queries {
+                let (found, expected) = (rows(store.answer(query)), rows(model.answer(query)))
+                if found != expected {
+                    return "\(query): \(found.map(\.revision)) and not "
+                        + "\(expected.map(\.revision)), or other columns"
+                }
+            }
+        }
+        let count = forms.keys.reduce(0) { $0 + (model.revisions[$1]?.count ?? 0) }
+        let counted = try store.statistics().revisions
+        return counted == count ? nil : "\(counted) revisions and not \(count)"
+    }
+
+    /// The rows of an answer; the engine needs no notifications of a journal.
+    private func rows(_ answer: StoreAnswer) -> [RevisionRow] {
+        guard case .revisions(let rows) = answer else { return [] }
+        return rows.map { row in
+            guard row.frame.isEmpty || row.isPartialUndo else { return row }
+            return RevisionRow(
+                form: row.form, revision: row.revision, at: 0, frame: [], record: row.record,
+                undoes: row.undoes, isPartialUndo: row.isPartialUndo)
+        }
+    }
+}
