@@ -107,6 +107,12 @@ screens: ## the golden screens of the live form as pictures, into .build/screens
 	@for name in conflict-100x30-truecolor gallery-96x86-truecolor keys-100x30-truecolor \
 	    runbook-100x30-truecolor; do \
 	    cp $(BUILD)/screens/$$name.png docs/pictures/$${name%%-*}.png; done
+	@scripts/screens --controls docs/pictures/controls \
+	    Tests/PickerctlTests/Live/Goldens/gallery-96x86-truecolor.ansi segmented=Segmented \
+	    inline=Inline radio-group='Radio group' menu=Menu navigation-link='Navigation link' \
+	    wheel=Wheel palette=Flags toggle='All lights' slider=Speed stepper=Count date='Egg timer' \
+	    date-graphical='Start Date' date-wheel=Alarm text=Username secure=Password \
+	    gauge='Battery Level' gauge-circular=BPM button='[ ↑ Sign In ]'
 
 .PHONY: test-asan
 test-asan: test-dependencies ## every test under the address sanitizer

@@ -18,14 +18,35 @@ public enum DisplayWidth {
     public static func columns(of text: String) -> Int {
         if isPlain(text) { return text.utf8.count }
         var total = 0
-        for cluster in text { total += columns(of: cluster) }
+        forEachCluster(of: text, ascii: { _ in total += 1 }, other: { total += columns(of: $0) })
         return total
+    }
+
+    /// Calls a closure for each grapheme cluster of a text. Finding the bounds of a cluster is
+    /// slow, so it is not done between two printable characters of ASCII, where one always is.
+    static func forEachCluster(
+        of text: String, ascii: (UInt8) -> Void, other: (Character) -> Void
+    ) {
+        var place = text.startIndex
+        while place < text.endIndex {
+            let after = text.utf8.index(after: place)
+            let byte = text.utf8[place]
+            if isPlain(byte), after == text.endIndex || isPlain(text.utf8[after]) {
+                ascii(byte)
+                place = after
+            } else {
+                other(text[place])
+                place = text.index(after: place)
+            }
+        }
     }
 
     /// Whether a text is printable ASCII, as most is: there a byte is a cluster of one column.
     static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        text.utf8.allSatisfy(isPlain)
     }
+
+    private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
     /// The columns of one grapheme cluster: 0, 1 or 2.
     ///

@@ -61,13 +61,20 @@ import Testing
                 columns: columns, lines: addressing == .inline ? 8 : lines, kind: kind,
                 cursor: Point(x: 0, y: begin))
             for _ in 0..<12 {
+                let before = buffer
                 Self.change(&buffer, &random)
+                let differing = buffer.bounds == before.bounds
+                    ? (0..<buffer.lines).filter { !buffer.hasLine($0, of: before) } : nil
+                let changed = differing.map { ($0.first ?? 0)..<($0.last.map { $0 + 1 } ?? 0) }
                 let cursor =
                     Bool.random(using: &random)
                     ? Point(
                         x: Int.random(in: 0..<columns, using: &random),
                         y: Int.random(in: 0..<lines, using: &random)) : nil
-                terminal.feed(encoder.encode(buffer, cursor: cursor))
+                terminal.feed(
+                    encoder.encode(
+                        buffer, cursor: cursor,
+                        changed: Bool.random(using: &random) ? changed : nil))
                 let target = buffer.reduced(to: options.depth, charset: options.charset)
                 let difference = terminal.difference(from: target, top: top)
                 #expect(difference == nil)

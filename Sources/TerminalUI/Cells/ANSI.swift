@@ -48,16 +48,38 @@ public enum ANSI {
 
     /// CUP; both count from 0 here.
     static func position(x: Int, y: Int) -> [UInt8] {
-        if x == 0 { return y == 0 ? home : sequence("\(y + 1)H") }
-        return sequence((y == 0 ? "" : "\(y + 1)") + ";\(x + 1)H")
+        var bytes = motion(y + 1, "H")
+        if x == 0 { return bytes }
+        bytes.removeLast()
+        bytes.append(UInt8(ascii: ";"))
+        append(x + 1, to: &bytes)
+        bytes.append(UInt8(ascii: "H"))
+        return bytes
     }
 
     /// CHA.
-    static func column(_ x: Int) -> [UInt8] { sequence(x == 0 ? "G" : "\(x + 1)G") }
-    static func up(_ count: Int) -> [UInt8] { sequence(count == 1 ? "A" : "\(count)A") }
-    static func down(_ count: Int) -> [UInt8] { sequence(count == 1 ? "B" : "\(count)B") }
-    static func forward(_ count: Int) -> [UInt8] { sequence(count == 1 ? "C" : "\(count)C") }
-    static func back(_ count: Int) -> [UInt8] { sequence(count == 1 ? "D" : "\(count)D") }
+    static func column(_ x: Int) -> [UInt8] { motion(x + 1, "G") }
+    static func up(_ count: Int) -> [UInt8] { motion(count, "A") }
+    static func down(_ count: Int) -> [UInt8] { motion(count, "B") }
+    static func forward(_ count: Int) -> [UInt8] { motion(count, "C") }
+    static func back(_ count: Int) -> [UInt8] { motion(count, "D") }
+
+    /// A sequence with one number, which is 1 if it is left out. Made without a `String`, because
+    /// each motion of the cursor is the shortest of several.
+    private static func motion(_ number: Int, _ end: Unicode.Scalar) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(12)
+        bytes.append(0x1B)
+        bytes.append(0x5B)
+        if number != 1 { append(number, to: &bytes) }
+        bytes.append(UInt8(ascii: end))
+        return bytes
+    }
+
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        if number >= 10 { append(number / 10, to: &bytes) }
+        bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
 
     private static let switches: [(attribute: CellAttributes, on: Int, off: Int)] = [
         (.bold, 1, 22), (.dim, 2, 22), (.italic, 3, 23), (.underline, 4, 24), (.reverse, 7, 27),

@@ -56,20 +56,22 @@ public struct CellBuffer: Hashable, Sendable {
     ) -> Int {
         let area = clip.map { $0.intersection(bounds) } ?? bounds
         var x = point.x
-        if DisplayWidth.isPlain(text) {
-            for byte in text.utf8 {
-                if point.y >= area.y, point.y < area.maxY, x >= area.x, x < area.maxX {
-                    release(x, point.y)
-                    cells[point.y * columns + x] = Cell(Glyph(ascii: byte), width: 1, style: style)
-                }
-                x += 1
+        let isLine = point.y >= area.y && point.y < area.maxY
+        func putASCII(_ byte: UInt8) {
+            if isLine, x >= area.x, x < area.maxX {
+                release(x, point.y)
+                cells[point.y * columns + x] = Cell(Glyph(ascii: byte), width: 1, style: style)
             }
+            x += 1
+        }
+        if DisplayWidth.isPlain(text) {
+            for byte in text.utf8 { putASCII(byte) }
             return x - point.x
         }
-        for cluster in text.escapedForDisplay() {
+        DisplayWidth.forEachCluster(of: text.escapedForDisplay(), ascii: putASCII) { cluster in
             let width = DisplayWidth.columns(of: cluster)
-            if width == 0 { continue }
-            if point.y >= area.y, point.y < area.maxY {
+            if width == 0 { return }
+            if isLine {
                 put(
                     Glyph(Self.bounded(cluster)), width: width, x: x, y: point.y, style: style,
                     area: area)

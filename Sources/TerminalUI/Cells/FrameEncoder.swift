@@ -74,12 +74,17 @@ public struct FrameEncoder: Sendable {
     }
 
     /// The bytes that change the terminal to this frame, with its cursor at `cursor` or hidden.
-    public mutating func encode(_ frame: CellBuffer, cursor: Point?) -> [UInt8] {
+    ///
+    /// - Parameter changed: The lines that may differ from the last frame, by default all.
+    public mutating func encode(
+        _ frame: CellBuffer, cursor: Point?, changed: Range<Int>? = nil
+    ) -> [UInt8] {
         var out: [UInt8] = []
         let isWhole = shown?.bounds != frame.bounds
         if isWhole { clear(for: frame, into: &out) }
         let drawnFrom = out.count
-        for y in 0..<frame.lines {
+        let all = 0..<frame.lines
+        for y in isWhole ? all : changed?.clamped(to: all) ?? all {
             if let lastFrame, frame.hasLine(y, of: lastFrame) { continue }
             let line = frame.reducedLine(y, to: options.depth, charset: options.charset)
             encodeLine(y, to: line, into: &out)

@@ -228,13 +228,15 @@ public struct Canvas {
         guard let first = regions.firstIndex(where: { $0.owner == name }) else { return false }
         let end = regions[first...].firstIndex { $0.owner != name } ?? regions.count
         if regions[end...].contains(where: { $0.owner == name }) { return false }
-        let later = Array(regions[end...])
-        regions.removeSubrange(first...)
-        let frames = frames
+        // Moved out, so that adding to them does not copy them. Its frame is where it was.
+        var kept: (regions: [HitRegion], frames: [OwnedFrame]) = ([], [])
+        swap(&kept.regions, &regions)
+        swap(&kept.frames, &frames)
         clipped(to: window) { Owned(by: name, Picture(picture)).render(into: &$0, in: area) }
-        regions += later
-        // Its frame is where it was.
-        self.frames = frames
+        if !regions.elementsEqual(kept.regions[first..<end]) {
+            kept.regions.replaceSubrange(first..<end, with: regions)
+        }
+        (regions, frames) = kept
         return true
     }
 

@@ -114,17 +114,20 @@ public struct StyledText: Block, Hashable, Sendable {
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
         guard rect.columns > 0 else { return }
-        let lines =
-            fits(width: rect.columns)
-            ? [Line(spans: spans)]
-            : overflow == .truncate ? [line(cutTo: rect.columns)] : wrapped(width: rect.columns)
+        func write(_ spans: [Span], line: Int, into canvas: inout Canvas) {
+            var x = rect.x
+            for span in spans {
+                x += canvas.write(
+                    span.text, at: Point(x: x, y: rect.y + line), style: span.style)
+            }
+        }
         canvas.clipped(to: rect) { canvas in
+            if fits(width: rect.columns) { return write(spans, line: 0, into: &canvas) }
+            let lines =
+                overflow == .truncate
+                ? [line(cutTo: rect.columns)] : wrapped(width: rect.columns)
             for (number, line) in lines.enumerated() {
-                var x = rect.x
-                for span in line.spans {
-                    x += canvas.write(
-                        span.text, at: Point(x: x, y: rect.y + number), style: span.style)
-                }
+                write(line.spans, line: number, into: &canvas)
             }
         }
     }

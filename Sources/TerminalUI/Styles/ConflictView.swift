@@ -20,13 +20,6 @@ public struct ConflictView: ControlView {
     }
 
     public func block(in environment: StyleEnvironment) -> any Block {
-        let blocks: [any Block] = cards.indices.map { number in
-            Target(
-                .take(number),
-                ConflictCard(
-                    cards[number], isCurrent: number == 0, isChosen: number == choice,
-                    environment: environment))
-        }
         let row = LabeledRow(label, state, environment) {
             FittingText(
                 ["picked at the same time; choose one", "choose one"].map {
@@ -34,9 +27,45 @@ public struct ConflictView: ControlView {
                         "\(environment.glyphs.conflict) \($0)",
                         environment.roles.warning.adding(.bold))
                 })
-            FlowRow(blocks)
+            CardRow(whole: cardRow(cards, environment), brief: cardRow(brief, environment))
         }
         return ControlFrame(state, environment, isWide: true, row)
+    }
+
+    /// The cards without what the options mean.
+    private var brief: [PeerValue] {
+        cards.map { card in
+            var card = card
+            card.detail = nil
+            return card
+        }
+    }
+
+    private func cardRow(_ cards: [PeerValue], _ environment: StyleEnvironment) -> FlowRow {
+        FlowRow(
+            cards.indices.map { number in
+                Target(
+                    .take(number),
+                    ConflictCard(
+                        cards[number], isCurrent: number == 0, isChosen: number == choice,
+                        environment: environment))
+            })
+    }
+}
+
+/// Cards that are compared side by side: whole ones, or brief ones where these need fewer lines.
+private struct CardRow: Block {
+    let whole: FlowRow
+    let brief: FlowRow
+
+    private func row(_ width: Int) -> FlowRow {
+        brief.measure(width: width).lines < whole.measure(width: width).lines ? brief : whole
+    }
+
+    func measure(width: Int) -> Size { row(width).measure(width: width) }
+
+    func render(into canvas: inout Canvas, in rect: Rect) {
+        row(rect.columns).render(into: &canvas, in: rect)
     }
 }
 

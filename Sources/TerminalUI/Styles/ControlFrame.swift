@@ -38,11 +38,12 @@ public struct LabeledRow: Block {
         self.init(label, state, environment, baseline: baseline, Column(content()))
     }
 
-    private var heading: Column {
+    private var heading: any Block {
         let roles = environment.roles
         let style =
             headingStyle ?? state.flash.map { roles.peer($0.number) }
             ?? (state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text)
+        if label.subtitle == nil, !label.title.isEmpty { return label.text(style, environment) }
         return Column {
             if !label.title.isEmpty { label.text(style, environment) }
             if let subtitle = label.subtitle { StyledText(subtitle, roles.dim) }

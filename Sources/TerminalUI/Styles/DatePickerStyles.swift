@@ -116,7 +116,7 @@ public struct CompactDatePickerStyle: DatePickerStyle {
         guard let value = configuration.value, !state.isMixed else {
             return configuration.placeholder
         }
-        let field = state.isDimmed ? roles.dim.on(roles.field.background) : roles.field
+        let field = state.isDimmed ? roles.faint(in: roles.field) : roles.field
         var blocks: [any Block] = [StyledText(" ", field)]
         for part in parts {
             let before = mark(before: part, configuration.mode)
@@ -134,7 +134,7 @@ public struct CompactDatePickerStyle: DatePickerStyle {
             blocks.append(StyledText(parts.last == .second ? " s" : " min", field))
         }
         blocks.append(StyledText("  ", field))
-        let dim = roles.dim.on(field.background).adding(field.attributes)
+        let dim = roles.faint(in: field)
         if let day = configuration.day, parts.contains(.day) {
             let name = CalendarMonth.weekdayNames[day.weekday - 1]
             blocks.append(StyledText(name + " ", dim))

@@ -205,7 +205,7 @@ public struct Pill {
     /// A pill for the state of a control: focused, not focused, or dimmed.
     public init(_ environment: StyleEnvironment, _ state: ControlState) {
         let roles = environment.roles
-        let faint = roles.dim.on(roles.field.background).adding(roles.field.attributes)
+        let faint = roles.faint(in: roles.field)
         let style = state.isFocused ? roles.selection : roles.selectionAway
         self.init(environment, style: state.isDimmed ? faint : style)
     }

@@ -7,16 +7,39 @@ public import SyncCore
 
 /// The environment of controls.
 public struct StyleEnvironment: Sendable {
+    /// The properties of a terminal. A class, because each control has copies of its environment,
+    /// and these are a hundred words.
+    private final class Look: Sendable {
+        let theme: Theme
+        let depth: ColorDepth
+        let charset: Charset
+        let glyphs: Glyphs
+        let roles: RoleStyles
+
+        init(_ theme: Theme, _ depth: ColorDepth, _ charset: Charset, _ glyphs: Glyphs) {
+            self.theme = theme
+            self.depth = depth
+            self.charset = charset
+            self.glyphs = glyphs
+            roles = RoleStyles(theme, depth: depth)
+        }
+    }
+
+    private var look: Look
+
     /// The colours.
-    public var theme: Theme { didSet { roles = RoleStyles(theme, depth: depth) } }
+    public var theme: Theme {
+        get { look.theme }
+        set { look = Look(newValue, depth, charset, glyphs) }
+    }
     /// How many colours the terminal has.
-    public let depth: ColorDepth
+    public var depth: ColorDepth { look.depth }
     /// What the terminal can write.
-    public let charset: Charset
+    public var charset: Charset { look.charset }
     /// The marks.
-    public let glyphs: Glyphs
+    public var glyphs: Glyphs { look.glyphs }
     /// The theme's roles at this depth.
-    public private(set) var roles: RoleStyles
+    public var roles: RoleStyles { look.roles }
     /// The columns of labels that are beside the content.
     public var labelColumns = 22
     /// The columns of every input, if there are that many.
@@ -38,11 +61,7 @@ public struct StyleEnvironment: Sendable {
         theme: Theme = .terminal, depth: ColorDepth = .trueColor, charset: Charset = .unicode,
         glyphs: Glyphs? = nil
     ) {
-        self.theme = theme
-        self.depth = depth
-        self.charset = charset
-        self.glyphs = glyphs ?? Glyphs(charset)
-        roles = RoleStyles(theme, depth: depth)
+        look = Look(theme, depth, charset, glyphs ?? Glyphs(charset))
     }
 }
 

@@ -78,7 +78,7 @@ public struct EditLine: Block {
         let rect = space.line(0)
         canvas.fill(rect, style: style)
         if editor.clusters.isEmpty, let prompt {
-            StyledText(prompt, roles.dim.on(style.background).adding(.italic)).truncated()
+            StyledText(prompt, roles.faint(in: style).adding(.italic)).truncated()
                 .render(into: &canvas, in: rect)
         }
         let window = window(rect.columns)
@@ -160,7 +160,7 @@ struct EditArea: Block {
         let roles = environment.roles
         canvas.fill(rect, style: style)
         if editor.clusters.isEmpty, let prompt {
-            StyledText(prompt, roles.dim.on(style.background).adding(.italic))
+            StyledText(prompt, roles.faint(in: style).adding(.italic))
                 .render(into: &canvas, in: rect)
         }
         let all = lines(rect.columns)
@@ -189,7 +189,7 @@ struct EditArea: Block {
             let columns = DisplayWidth.columns(of: note)
             canvas.write(
                 note, at: Point(x: rect.maxX - columns, y: rect.maxY - 1),
-                style: roles.dim.on(style.background))
+                style: roles.faint(in: style))
         }
     }
 }
@@ -228,7 +228,7 @@ public struct TextView: ControlView {
         // An underline below each of several lines would distract.
         let isLine = !editor.isMultiline
         var style = state.isFocused && isLine ? roles.fieldFocused : roles.field
-        if state.isDimmed { style = roles.dim.on(roles.field.background) }
+        if state.isDimmed { style = roles.faint(in: roles.field) }
         let isMixed = state.isMixed && !isEditing
         let prompt = isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt
         let editor = isMixed ? TextEditor(isMultiline: self.editor.isMultiline) : self.editor
@@ -283,7 +283,7 @@ public struct SecureView: ControlView {
         let roles = environment.roles
         let glyphs = environment.glyphs
         var style = state.isFocused ? roles.fieldFocused : roles.field
-        if state.isDimmed { style = roles.dim.on(roles.field.background) }
+        if state.isDimmed { style = roles.faint(in: roles.field) }
         let count = editor?.clusters.count ?? (isSet ? Self.dots : 0)
         var dots = TextEditor(String(repeating: glyphs.secret, count: count))
         dots.move(to: editor?.cursor ?? 0)

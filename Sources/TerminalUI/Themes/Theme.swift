@@ -179,6 +179,11 @@ public struct RoleStyles: Hashable, Sendable {
     let theme: Theme
     let depth: ColorDepth
 
+    /// Less important text in an input of this style, with its ground or its line.
+    func faint(in field: CellStyle) -> CellStyle {
+        dim.on(field.background).adding(field.attributes)
+    }
+
     /// The roles of `theme` on a terminal of that depth.
     public init(_ theme: Theme, depth: ColorDepth) {
         let shades = theme.shades

@@ -40,6 +40,8 @@ struct FormPresentation {
         var hasConflict: Bool
 
         var isRunning: Bool { runs?.running.isEmpty == false }
+        /// Whether there is more than a value: a lease, a run, concurrent values.
+        var isRare: Bool { lease != nil || hasConflict || isRunning }
     }
 
     let form: String
@@ -56,8 +58,12 @@ struct FormPresentation {
     private(set) var proposals: [FormProposal] = []
     /// By the number of the control.
     private var readings: [Reading] = []
+    /// How many readings are rare.
+    private var rareCount = 0
     /// The controls whose stored values a reading depends on, in the same order.
     private var sources: [Set<Int>] = []
+    /// The controls whose readings depend on the stored value of a control, in the same order.
+    private var dependents: [Set<Int>] = []
 
     /// A definition with the values of a copy.
     init(_ definition: FormDefinition, _ replica: FormReplica = FormReplica()) {
@@ -120,23 +126,34 @@ extension FormPresentation {
         var sections: [Int: SectionReading] = [:]
         let all = definition.controls.indices.map { reading($0, &sections) }
         readings = all.map(\.0)
+        rareCount = readings.count(where: \.isRare)
         sources = all.map(\.sources)
+        dependents = Array(repeating: [], count: all.count)
+        for (index, sources) in sources.enumerated() {
+            for source in sources { dependents[source].insert(index) }
+        }
     }
 
     /// Computes all readings again that depend on these fields.
     private mutating func read(changed fields: [String]) {
         var sections: [Int: SectionReading] = [:]
         for index in controls(showing: fields) {
-            (readings[index], sources[index]) = reading(index, &sections)
+            let (reading, sources) = reading(index, &sections)
+            rareCount += (reading.isRare ? 1 : 0) - (readings[index].isRare ? 1 : 0)
+            readings[index] = reading
+            if sources == self.sources[index] { continue }
+            for source in self.sources[index].subtracting(sources) {
+                dependents[source].remove(index)
+            }
+            for source in sources { dependents[source].insert(index) }
+            self.sources[index] = sources
         }
     }
 
-    /// The controls that show something of these fields.
+    /// The controls that show something of these fields, ascending.
     func controls(showing fields: [String]) -> [Int] {
-        let changed = fields.compactMap { index($0) }
-        return sources.indices.filter { index in
-            changed.contains { sources[index].contains($0) }
-        }
+        let shown = fields.compactMap { index($0) }.map { dependents[$0] }
+        return shown.dropFirst().reduce(shown.first ?? []) { $0.union($1) }.sorted()
     }
 
     /// The displayed value of a control.
@@ -145,42 +162,6 @@ extension FormPresentation {
     /// The value in words.
     func text(_ index: Int) -> String { readings[index].text }
 
-    /// Another value of the control in words.
-    func text(_ value: JSON, of index: Int) -> String {
-        if case .secure = definition.controls[index].kind { return Template.dash }
-        if case .button = definition.controls[index].kind { return "pressed" }
-        if let percent = percent(value, index) { return percent }
-        if let format = measure(index), !value.isNull {
-            let targets = definition.targets[index]
-            return definition.render(format, of: index) {
-                targets.contains($0) ? value : stored($0)
-            }
-        }
-        return definition.text(of: ShownValue(value), control: index)
-    }
-
-    /// The format of a number on a scale. It is short, such as a unit; other formats are sentences
-    /// for the control's own place.
-    private func measure(_ index: Int) -> Template? {
-        switch definition.controls[index].kind {
-        case .slider(let slider): slider.format
-        case .gauge(let gauge): gauge.currentValueLabel
-        default: nil
-        }
-    }
-
-    /// The value of a gauge from 0 to 1 without a format, as a percentage.
-    private func percent(_ value: JSON, _ index: Int) -> String? {
-        guard case .gauge(let gauge) = definition.controls[index].kind,
-            gauge.currentValueLabel == nil,
-            gauge.domain.min == .zero, gauge.domain.max == DecimalNumber(1),
-            let number = value.numberValue,
-            let hundred = DecimalNumber(
-                significand: Int128(number.significand), exponent: Int(number.exponent) + 2)
-        else { return nil }
-        return "\(hundred) %"
-    }
-
     /// The lease of a control's value.
     func lease(_ index: Int) -> FieldLease? { readings[index].lease }
 
@@ -188,11 +169,7 @@ extension FormPresentation {
     func runs(_ index: Int) -> ButtonRuns? { readings[index].runs }
 
     /// Whether no control has more than its value: a lease, a run, concurrent values.
-    var hasOnlyValues: Bool {
-        readings.allSatisfy { reading in
-            reading.lease == nil && !reading.hasConflict && !reading.isRunning
-        }
-    }
+    var hasOnlyValues: Bool { rareCount == 0 }
 
     /// Whether a handler works on a press of a button.
     func isRunning(_ index: Int) -> Bool { readings[index].isRunning }
@@ -348,9 +325,17 @@ extension FormPresentation {
     /// The guarded controls that a change asks for approval of, as far as can be known here.
     func guardsMet(by change: Change) -> [Int] {
         guard !definition.guards.isEmpty, let index = index(change.field) else { return [] }
-        var next = self
-        guard (try? next.edit(0, change)) != nil else { return [] }
-        return definition.guardsMet(byChanging: index, from: stored, to: next.stored)
+        guard
+            let writes = try? definition.edits(
+                for: change.action, control: index, values: stored)
+        else { return [] }
+        var next = replica
+        for write in writes {
+            next.write(write.edit, to: definition.controls[write.target].id, number: 0)
+        }
+        return definition.guardsMet(
+            byChanging: index, from: stored,
+            to: { next.value(of: definition.controls[$0].id, in: definition) ?? .null })
     }
 
     /// The newest progress of a run.

@@ -92,10 +92,10 @@ extension LiveModel {
             page = .find(list)
             return
         }
-        if case .palette(var list) = page {
+        if case .palette(let options, var list) = page {
             list.filter.insert(text)
-            list.refilter(paletteOptions)
-            page = .palette(list)
+            list.refilter(options)
+            page = .palette(options, list)
             return
         }
         guard page == .form else { return }

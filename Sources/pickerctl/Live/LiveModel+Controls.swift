@@ -273,7 +273,10 @@ extension LiveModel {
         switch control.kind {
         case .picker:
             let options = Self.choices(of: control)
-            guard digit > 0, options.indices.contains(digit - 1) else { return }
+            guard options.indices.contains(digit - 1) else {
+                let count = Self.count(options.count, "option")
+                return say("\(control.title) has \(count); there is no option \(digit)")
+            }
             let tag = options[digit - 1].tag
             switch shape(index) {
             case .closed: return

@@ -9,6 +9,7 @@ extension LiveModel {
         var list: [Focus] = []
         let definition = presentation.definition
         if case .pick(let field, _) = mode { return [.control(field)] }
+        list.reserveCapacity(definition.controls.count)
         for (number, section) in definition.sections.enumerated() {
             let visible = section.fields.filter { presentation.isVisible($0) }
             if visible.isEmpty { continue }

@@ -54,7 +54,7 @@ extension LiveModel {
         case .help(let scroll): helpKey(event, scroll)
         case .people: page = .form
         case .find(let list): findKey(event, list, &commands)
-        case .palette(let list): paletteKey(event, list, &commands)
+        case .palette(let options, let list): paletteKey(event, options, list, &commands)
         case .history(let history): historyKey(event, history)
         case .explanation(let explanation): explanationKey(event, explanation)
         case .proposals(let selected): proposalsKey(event, selected)

@@ -37,7 +37,7 @@ extension LiveModel {
     }
 
     /// Whether a control, and each that it shows, stores one value.
-    private func canHaveLease(_ index: Int) -> Bool {
+    func canHaveLease(_ index: Int) -> Bool {
         let definition = presentation.definition
         return !definition.targets[index].isEmpty
             && definition.targets[index].allSatisfy { target in

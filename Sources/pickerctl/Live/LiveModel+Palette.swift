@@ -1,10 +1,11 @@
 // The palette: every command of the form by its name, filtered by what is typed.
 
+internal import PickerClient
 internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    private static let commands: [(KeyAction, String)] = [
+    static let commands: [(KeyAction, String)] = [
         (.act, "Edit or press"), (.reset, "Reset to the default"), (.undo, "Undo"),
         (.redo, "Redo"), (.conflict, "Next conflict"), (.kept, "Edits for another daemon"),
         (.history, "History of the control"), (.explain, "Explain the value"),
@@ -16,9 +17,10 @@ extension LiveModel {
         (.suspend, "Suspend"), (.leave, "Quit"),
     ]
 
-    /// Commands, themes, and the controls to go to. A tag is the kind and the name.
+    /// The commands that have an effect now, themes, and the controls to go to. A tag is the kind
+    /// and the name.
     var paletteOptions: [PickerOption] {
-        let commands = Self.commands.map { action, label in
+        let commands = Self.commands.filter { hasEffect($0.0) }.map { action, label in
             var option = PickerOption(
                 tag: .string("command \(action.rawValue)"), label: label)
             option.subtitle = around.keys.names(of: action).prefix(2).joined(separator: " ")
@@ -34,17 +36,54 @@ extension LiveModel {
         return commands + themes + controls
     }
 
+    /// Whether a command of the palette can do something besides saying why it cannot.
+    private func hasEffect(_ action: KeyAction) -> Bool {
+        switch action {
+        case .conflict: return !conflicted.isEmpty
+        case .kept: return !kept.edits.isEmpty
+        case .proposals: return !presentation.proposals.isEmpty
+        case .find: return !findable.isEmpty
+        case .fold: return focusedSection != nil
+        case .act:
+            if case .section? = focus { return true }
+            return editableKind != nil
+        case .external:
+            if case .text? = editableKind { return true }
+            return false
+        case .reset:
+            guard let field = focusedField else { return false }
+            if drafts[field] != nil { return true }
+            if case .button? = editableKind { return false }
+            return editableKind != nil && presentation.state(field)?.isSet == true
+        case .history, .explain: return focusedField != nil
+        case .lease: return editableKind != nil && focusedIndex.map(canHaveLease) ?? false
+        case .cancelRun: return focusedIndex.map(isRunning) ?? false
+        default: return true
+        }
+    }
+
+    /// What the focused control is, if it can be edited.
+    private var editableKind: ControlKind? {
+        guard let index = focusedIndex, presentation.link != .deleted,
+            presentation.isEnabled(index)
+        else { return nil }
+        let control = presentation.definition.controls[index]
+        return control.isReadOnly ? nil : control.kind
+    }
+
     mutating func openPalette() {
         guard mode == .form else { return }
+        // They stay the same while the palette is open, so Enter does what is highlighted.
+        let options = paletteOptions
         page = .palette(
-            OpenList(options: paletteOptions, at: 0, linesMax: max(1, size.lines - 4)))
+            options, OpenList(options: options, at: 0, linesMax: max(1, size.lines - 4)))
     }
 
     mutating func paletteKey(
-        _ event: KeyEvent, _ list: OpenList, _ commands: inout [LiveCommand]
+        _ event: KeyEvent, _ options: [PickerOption], _ list: OpenList,
+        _ commands: inout [LiveCommand]
     ) {
         var list = list
-        let options = paletteOptions
         switch event.key {
         case .enter:
             page = .form
@@ -56,7 +95,7 @@ extension LiveModel {
             return
         default: list.take(event, options)
         }
-        page = .palette(list)
+        page = .palette(options, list)
     }
 
     mutating func carryOut(command tag: String, _ commands: inout [LiveCommand]) {
@@ -70,9 +109,5 @@ extension LiveModel {
             around.environment.theme = theme
         default: moveFocus(to: .control(words[1]))
         }
-    }
-
-    func palette(_ list: OpenList, _ environment: StyleEnvironment) -> PickerPage {
-        listPage("Commands", list, paletteOptions, environment)
     }
 }

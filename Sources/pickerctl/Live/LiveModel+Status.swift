@@ -28,7 +28,7 @@ extension LiveModel {
         }
         if let draft = drafts[field], activeEdit?.field != field {
             let unsaved = "unsaved: \(Self.brief(draft.text))"
-            return WordsLook(joined([unsaved, draftHint]), unsaved, kind: .choice)
+            return WordsLook(joined([unsaved, draftHint(index)]), unsaved, kind: .choice)
         }
         if isPutAside(index) {
             let count = conflict(index).count
@@ -69,8 +69,14 @@ extension LiveModel {
     }
 
     /// What can be done with a draft.
-    private var draftHint: String {
-        "\(around.keys.name(of: .act)) to edit, \(around.keys.name(of: .reset)) to discard"
+    private func draftHint(_ index: Int) -> String {
+        let edit =
+            if case .date = presentation.definition.controls[index].kind {
+                "type or paste a date"
+            } else {
+                "\(around.keys.name(of: .act)) to edit"
+            }
+        return "\(edit), \(around.keys.name(of: .reset)) to discard"
     }
 
     /// A value that is set when no key is pressed for a moment.
@@ -118,7 +124,7 @@ extension LiveModel {
         case .button(let button):
             if button.question(titled: control.title) != nil { return "asks before it runs" }
             return button.runs == nil
-                ? "runs at once for everybody" : "each press goes to a handler"
+                ? "each press is told to all who watch" : "each press goes to a handler"
         case .label: return nil
         }
     }

@@ -88,8 +88,8 @@ extension LiveModel {
             text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
                 .reversed())
         if !takeDate(trimmed, over: shown(index).value, index) {
-            problems[control.id] =
-                "\"\(Self.brief(trimmed))\" is not a date; paste one such as 2026-11-21"
+            drafts[control.id] = TextEditor(trimmed)
+            problems[control.id] = "not a date; paste one such as 2026-11-21"
         }
         return true
     }

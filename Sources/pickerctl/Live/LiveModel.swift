@@ -58,8 +58,8 @@ struct LiveModel {
         case help(ScrollState)
         case people
         case find(OpenList)
-        /// All commands, filtered by what is typed.
-        case palette(OpenList)
+        /// The commands that have an effect, as options, filtered by what is typed.
+        case palette([PickerOption], OpenList)
         case history(FieldHistory)
         case explanation(FieldExplanation)
         /// What waits for approval; the selected one by its number.
@@ -282,6 +282,8 @@ struct LiveModel {
     var drawn = DrawnParts()
     /// What differs from the last frame.
     var stale = StaleParts.everything
+    /// The lines of the last frame that may differ from the frame before; `nil` for all.
+    var drawnLines: Range<Int>?
 
     init(_ presentation: FormPresentation, _ around: Surroundings, mode: Mode = .form, size: Size) {
         self.presentation = presentation
@@ -323,9 +325,10 @@ struct LiveModel {
         }
         unansweredSince = presentation.waitingEdits == 0 ? nil : unansweredSince ?? now
         expire(&commands)
-        order = keepFocus()
-        noteCards()
-        noteStale(change)
+        if !noteStale(change) {
+            order = keepFocus()
+            noteCards()
+        }
         tellPresence(&commands)
         return commands
     }
@@ -364,36 +367,6 @@ struct LiveModel {
     /// Shows a message in the last line for a while.
     mutating func say(_ text: String, isError: Bool = false) {
         message = Message(text: text, isError: isError, until: now &+ Span.message)
-    }
-
-    // MARK: Presence
-
-    private var wantedPresence: PresenceUpdate {
-        PresenceUpdate(form: presentation.form, focus: focusedField, draft: sharedDraft)
-    }
-
-    /// The draft that others see: never a secret, and only a value that is valid for the control.
-    private var sharedDraft: JSON? {
-        guard let activeEdit, let index = presentation.index(activeEdit.field) else { return nil }
-        if case .secure = presentation.definition.controls[index].kind { return nil }
-        if case .text = activeEdit.kind, typedKeys < 2 { return nil }
-        guard let value = activeEdit.draft, value.encodedText.utf8.count <= 4_000 else {
-            return nil
-        }
-        if case .wheels = presentation.definition.controls[index].kind { return value }
-        let admitted = try? presentation.definition.admit(
-            value, control: index, values: presentation.stored)
-        return admitted
-    }
-
-    private mutating func tellPresence(_ commands: inout [LiveCommand]) {
-        guard mode == .form, isOnline else { return }
-        let wanted = wantedPresence
-        guard wanted != sentPresence else { return }
-        guard sentPresence == nil || now >= presenceSentAt &+ Span.presence else { return }
-        sentPresence = wanted
-        presenceSentAt = now
-        commands.append(.presence(wanted))
     }
 }
 

@@ -117,7 +117,8 @@ struct LiveRuntime {
     private mutating func draw() {
         drawDue = nil
         let canvas = model.draw()
-        let bytes = encoder.encode(canvas.buffer, cursor: canvas.cursor)
+        let bytes = encoder.encode(
+            canvas.buffer, cursor: canvas.cursor, changed: model.drawnLines)
         if !bytes.isEmpty { terminal.write(bytes) }
         terminal.takeKeyboard(hasKeyboard && model.isTypingSecret)
         if addressing == .inline, let cursor = canvas.cursor, frame.lines != canvas.buffer.lines {

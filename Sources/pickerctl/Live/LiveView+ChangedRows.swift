@@ -52,15 +52,16 @@ extension LiveModel {
             message: message)
     }
 
-    /// After an event: marks what it has made stale.
-    mutating func noteStale(_ change: RowChange?) {
+    /// After an event: marks what it has made stale. Returns whether that is only rows.
+    mutating func noteStale(_ change: RowChange?) -> Bool {
         guard let change, hasOnlyRows, rowChange(of: change.controls) == change,
             !change.controls.contains(where: { $0 == focusedIndex || isLeftOutOfRows($0) })
         else {
             stale = .everything
-            return
+            return false
         }
         stale.add(change.controls)
+        return true
     }
 
     /// Whether a control is drawn in a row with others, or counted in the title of its section.
@@ -98,6 +99,7 @@ extension LiveModel {
             areWordsCurrent(drawn)
         else { return nil }
         let window = geometry.window.inset(right: 1)
+        var changed: Range<Int>?
         for index in controls where presentation.isVisible(index) {
             let control = presentation.definition.controls[index].id
             guard let frame = geometry.frames.last(where: { $0.owner == control })?.rect else {
@@ -110,9 +112,13 @@ extension LiveModel {
             guard picture.buffer.lines == frame.lines,
                 canvas.drawAgain(control, picture, at: place, in: window)
             else { return nil }
+            let known = changed ?? place.y..<place.y
+            changed =
+                min(known.lowerBound, place.y)..<max(known.upperBound, place.y + frame.lines)
         }
         var geometry = geometry
         geometry.regions = canvas.regions
-        return LiveScreen(canvas: canvas, geometry: geometry, scroll: scroll)
+        return LiveScreen(
+            canvas: canvas, geometry: geometry, scroll: scroll, changedLines: changed ?? 0..<0)
     }
 }

@@ -55,7 +55,7 @@ extension LiveModel {
         let first = row[0].index
         if row.count == 1 {
             return drawn.drawing(of: .control(first, row[0].look), columns: columns) {
-                AnyBlock(view(first, environment))
+                AnyBlock(view(first, row[0].look, environment))
             }
         }
         let look = PartLook.buttons(row.map(\.look), first: first, isTight: isTight)

@@ -71,26 +71,29 @@ extension LiveModel {
         }
     }
 
-    /// The view of a control.
-    func view(_ index: Int, _ environment: StyleEnvironment) -> any Block {
+    /// The view of a control with its current look.
+    func view(_ index: Int, _ look: ControlLook, _ environment: StyleEnvironment) -> any Block {
         let control = presentation.definition.controls[index]
         let environment = environment.styled(style(index), for: control.type)
-        let cards = activeEdit?.field == control.id ? [] : shownCards(index)
-        if !cards.isEmpty {
+        if !look.cards.isEmpty {
             return ConflictView(
-                label: ControlLabel(control), cards: cards, choice: chosenCard(index),
-                state: state(index)
+                label: ControlLabel(control), cards: look.cards, choice: look.card,
+                state: look.state
             ).block(in: environment)
         }
-        return controlView(index, environment).block(in: environment)
+        return controlView(index, look, environment, interaction(index)).block(in: environment)
     }
 
     /// The note at the right of a control about its typed text or its draft.
     private func notes(_ index: Int, _ environment: StyleEnvironment) -> [StyledText] {
         let field = presentation.definition.controls[index].id
+        let isEdited = activeEdit?.field == field
+        guard isEdited || keptText(field) != nil || isPutAside(index) || drafts[field] != nil else {
+            return []
+        }
         let roles = environment.roles
         let glyphs = environment.glyphs
-        if activeEdit?.field == field {
+        if isEdited {
             guard hasCapsLock, isTypingSecret else { return [] }
             return [StyledText("Caps Lock is on", roles.warning).truncated()]
         }
@@ -125,9 +128,8 @@ extension LiveModel {
         } else {
             interaction.phase = pressed?.field == control.id ? .pressed : .idle
         }
-        guard let view = controlView(index, environment, interaction) as? ButtonView else {
-            return nil
-        }
+        guard let view = controlView(index, look(index), environment, interaction) as? ButtonView
+        else { return nil }
         return ButtonRow.Item(
             owner: control.id, view: view,
             environment: environment.styled(style(index), for: control.type))
@@ -135,16 +137,17 @@ extension LiveModel {
 
     /// The view of a control without its conflict.
     func controlView(_ index: Int, _ environment: StyleEnvironment) -> any ControlView {
-        controlView(index, environment, interaction(index))
+        controlView(index, look(index), environment, interaction(index))
     }
 
     private func controlView(
-        _ index: Int, _ environment: StyleEnvironment, _ interaction: ControlInteraction
+        _ index: Int, _ look: ControlLook, _ environment: StyleEnvironment,
+        _ interaction: ControlInteraction
     ) -> any ControlView {
-        var state = state(index)
+        var state = look.state
         state.notes = notes(index, environment)
         return presentation.definition.view(
-            of: index, shown(index), text: valueText(index), state, interaction
+            of: index, look.shown, text: look.text, state, interaction
         ) { presentation.text($0, of: index) }
     }
 

@@ -11,6 +11,8 @@ struct LiveScreen {
     var canvas: Canvas
     var geometry: LiveGeometry
     var scroll: ScrollState
+    /// The lines that may differ from the last frame; `nil` for all.
+    var changedLines: Range<Int>?
 }
 
 extension LiveModel {
@@ -26,6 +28,7 @@ extension LiveModel {
         stale = .rows([])
         geometry = screen.geometry
         scroll = screen.scroll
+        drawnLines = screen.changedLines
         return screen.canvas
     }
 
@@ -79,7 +82,9 @@ extension LiveModel {
                 .render(into: &canvas, in: window.inset(left: 1))
         case .people: people(environment).render(into: &canvas, in: window.inset(left: 1))
         case .find(let list): draw(find(list, environment), into: &canvas, in: window)
-        case .palette(let list): draw(palette(list, environment), into: &canvas, in: window)
+        case .palette(let options, let list):
+            draw(
+                listPage("Commands", list, options, environment), into: &canvas, in: window)
         case .history(let history):
             draw(history, into: &canvas, in: window.inset(left: 1), environment)
         case .explanation(let explanation):
@@ -194,7 +199,8 @@ extension LiveModel {
         if frame.lines > geometry.window.lines, case .control(let field) = focus,
             let index = presentation.index(field)
         {
-            let alone = Canvas.drawing(AnyBlock(view(index, environment)), columns: width)
+            let alone = Canvas.drawing(
+                AnyBlock(view(index, look(index), environment)), columns: width)
             let y = frame.y + (alone.cursor?.y ?? 0)
             return y..<y + 1
         }
@@ -216,7 +222,7 @@ extension LiveModel {
                 scroll: scroll)
         }
         let content = Column {
-            Owned(by: focusedField ?? "", AnyBlock(view(index, environment)))
+            Owned(by: focusedField ?? "", AnyBlock(view(index, look(index), environment)))
             if let banner = banner(environment) { banner }
             if words.kind == .about || words.kind == .choice {
                 hintLine(environment)

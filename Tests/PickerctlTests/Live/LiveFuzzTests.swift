@@ -75,16 +75,40 @@ struct LiveFuzzTests {
         }
     }
 
-    /// A frame is the same as one that is drawn without what was kept of the frame before.
+    /// A frame is the same as one that is drawn without what was kept of the frame before, and
+    /// differs from that one only in the lines that are said to differ.
     @discardableResult
     private func checkFrame(_ bench: inout LiveBench) -> Canvas {
+        let last = bench.model.drawn.frame?.buffer
         let canvas = bench.model.draw()
+        if let lines = bench.model.drawnLines, let last {
+            #expect(last.bounds == canvas.buffer.bounds)
+            for y in 0..<canvas.buffer.lines where !lines.contains(y) {
+                #expect(canvas.buffer.part(canvas.buffer.bounds.line(y))
+                    == last.part(last.bounds.line(y)), "line \(y)")
+            }
+        }
         var fresh = bench.model
         fresh.drawn = DrawnParts()
         let whole = fresh.draw()
         #expect(whole.buffer == canvas.buffer && whole.cursor == canvas.cursor)
         #expect(whole.regions == canvas.regions)
+        checkReadings(bench.model.presentation)
         return canvas
+    }
+
+    /// What is shown is what the form's rules give when all of them are read again.
+    private func checkReadings(_ presentation: FormPresentation) {
+        var again = presentation
+        again.define(presentation.definition)
+        #expect(again.hasOnlyValues == presentation.hasOnlyValues)
+        for index in presentation.definition.controls.indices {
+            let field = presentation.definition.controls[index].id
+            #expect(again.text(index) == presentation.text(index))
+            #expect(again.isVisible(index) == presentation.isVisible(index))
+            #expect(again.isEnabled(index) == presentation.isEnabled(index))
+            #expect(again.controls(showing: [field]) == presentation.controls(showing: [field]))
+        }
     }
 
     @Test(

@@ -46,6 +46,15 @@ struct LiveKeysTests {
         #expect(bench.model.activeEdit == nil)
     }
 
+    @Test("a digit above the number of options says how many there are", arguments: ["4", "0"])
+    func digitBeyond(_ digit: String) throws {
+        var bench = try LiveBench(form)
+        bench.type(digit)
+        #expect(bench.screen().contains("has 3 options; there is no option \(digit)"))
+        bench.pass(milliseconds: 500)
+        #expect(bench.edits.isEmpty)
+    }
+
     @Test("Esc puts a turned value back and sends nothing")
     func cancelEdit() throws {
         var bench = try LiveBench(form)

@@ -40,7 +40,8 @@ struct LiveStatusTests {
         arguments: [
             ("on", "on or off"), ("load", "read-only · 0 to 1"), ("region", "one of 6 options"),
             ("city", "one of 3 options"), ("flavor", "one of 2 options"),
-            ("token", "a secret, which is never shown"), ("start", "runs at once for everybody"),
+            ("token", "a secret, which is never shown"),
+            ("start", "each press is told to all who watch"),
             ("stop", "asks before it runs"), ("deploy", "each press goes to a handler"),
         ])
     func described(field: String, words: String) throws {

@@ -107,7 +107,7 @@ struct LiveTypingTests {
     }
 
     @Test(
-        "a date is pasted at any part; what is not a date says so",
+        "a date is pasted at any part; what is not a date says so and is kept",
         arguments: [
             ("opens", " 2029-03-04T10:15 ", "2029-03-04T10:15"),
             ("opens", "2029-03-04 10:15:30", "2029-03-04T10:15"),
@@ -123,8 +123,25 @@ struct LiveTypingTests {
         #expect(bench.edits.map(\.action) == [.value(.string(value))])
         bench.answer()
         bench.feed(.input(.paste("tomorrow", isCut: false)))
-        #expect(bench.screen().contains("is not a date; paste one such as 2026-11-21"))
+        #expect(bench.screen().contains("unsaved: tomorrow"))
+        #expect(bench.screen().contains("not a date; paste one such as 2026-11-21"))
         #expect(bench.edits.isEmpty)
+        bench.press(.escape)
+        #expect(bench.screen().contains("unsaved: tomorrow · type or paste a date, Backspace to"))
+        bench.feed(.input(.paste("2029-03-05T11:45", isCut: false)))
+        bench.press(.enter)
+        #expect(bench.edits.count == 1)
+        #expect(bench.model.drafts.isEmpty)
+    }
+
+    @Test("Backspace discards what was pasted into a date, and asks nothing")
+    func discarded() throws {
+        var bench = try LiveBench(form)
+        bench.focus("day")
+        bench.feed(.input(.paste("tomorrow", isCut: false)))
+        bench.press(.backspace)
+        #expect(bench.model.question == nil)
+        #expect(!bench.screen().contains("unsaved"))
     }
 
     @Test("a minus after a digit belongs to the date, else it is a step")
@@ -157,16 +174,42 @@ struct LiveTypingTests {
     }
 
     @Test("every action that people can bind is in the palette, except moves and steps")
-    func complete() throws {
-        let bench = try LiveBench(form)
+    func complete() {
         let moves: Set<KeyAction> = [
             .up, .down, .left, .right, .next, .previous, .first, .last, .pageUp, .pageDown,
             .increase, .decrease, .edit, .escape, .palette,
         ]
-        let listed = bench.model.paletteOptions.compactMap(\.tag.stringValue)
-        for action in KeyAction.allCases where !moves.contains(action) {
-            #expect(listed.contains("command \(action.rawValue)"), "\(action)")
+        let listed = Set(LiveModel.commands.map(\.0))
+        #expect(listed == Set(KeyAction.allCases).subtracting(moves))
+    }
+
+    @Test("the palette leaves out commands without an effect now")
+    func effective() throws {
+        var bench = try LiveBench(form)
+        func lists(_ action: KeyAction) -> Bool {
+            bench.model.paletteOptions.contains { $0.tag == .string("command \(action.rawValue)") }
         }
+        bench.focus("day")
+        for action in [KeyAction.conflict, .kept, .proposals, .cancelRun, .external, .reset] {
+            #expect(!lists(action), "\(action)")
+        }
+        #expect(lists(.act) && lists(.history) && lists(.undo) && lists(.leave))
+        bench.feed(.input(.paste("tomorrow", isCut: false)))
+        #expect(lists(.reset), "the draft can be discarded")
+    }
+
+    @Test("the highlighted command is carried out, though the form changed while it was chosen")
+    func fixedCommands() throws {
+        var bench = try LiveBench(form)
+        bench.focus("day")
+        bench.type(":reset")
+        #expect(!bench.screen().contains("Reset to the default"))
+        bench.press(.escape)
+        bench.changed("day", "2030-01-01")
+        bench.type(":reset")
+        bench.changed("day", .null)
+        bench.press(.enter)
+        #expect(bench.model.question != nil || bench.screen().contains("has its default already"))
     }
 
     @Test("an open menu is filtered by the titles of its groups too")
