@@ -150,7 +150,7 @@ extension Database {
         try statement.bind(1, form)
         try statement.bind(2, count: bound)
         try statement.bind(3, Int64(max(1, rowsMax)))
-        return try statement.rows(bytesMax: bytesMax) { $0.frame.count }
+        return try statement.rows(bytesMax: bytesMax) { $0.told.count }
     }
 }
 
