@@ -28,7 +28,7 @@ extension Database {
         while !rest.isEmpty {
             var bytes = 0
             let fitting = rest.prefix { row in
-                bytes += row.frame.count
+                bytes += row.told.count
                 return bytes <= LogRow.bytesMax
             }
             let part = fitting.isEmpty ? rest.prefix(1) : fitting
@@ -86,7 +86,7 @@ extension Database {
         /// Adds what fits. Returns whether more is wanted.
         mutating func add(_ more: some Sequence<RevisionRow>) -> Bool {
             for row in more {
-                bytes += row.frame.count
+                bytes += row.told.count
                 if rows.count == rowsMax || bytes > bytesMax && !rows.isEmpty { return false }
                 rows.append(row)
             }

@@ -177,7 +177,7 @@ extension Statement {
         try bind(1, row.form)
         try bind(2, count: row.revision)
         try bind(3, row.at)
-        try bind(4, row.frame)
+        try bind(4, row.told)
         try bind(5, row.record)
         try bind(6, row.uid.map(Int64.init))
         try bind(7, row.undoes.map { Int64(clamping: $0) * (row.isPartialUndo ? -1 : 1) })

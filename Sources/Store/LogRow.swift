@@ -32,16 +32,16 @@ extension LogRow {
     init(_ rows: some Collection<RevisionRow>) {
         var heads: [UInt8] = []
         var content: [UInt8] = []
-        content.reserveCapacity(rows.reduce(0) { $0 + $1.frame.count + 512 })
+        content.reserveCapacity(rows.reduce(0) { $0 + $1.told.count + 512 })
         for row in rows {
             let record = row.record
             heads.append(varint: row.revision)
             heads.append(varint: UInt64(bitPattern: row.at))
             heads.append(varint: row.uid.map { UInt64($0) + 1 } ?? 0)
             heads.append(varint: row.undoes.map { ($0 << 1) + (row.isPartialUndo ? 1 : 0) } ?? 0)
-            heads.append(varint: UInt64(row.frame.count))
+            heads.append(varint: UInt64(row.told.count))
             heads.append(varint: UInt64(record.count))
-            content += row.frame
+            row.told.withBytes { content += $0 }
             content += record
         }
         self.heads = heads

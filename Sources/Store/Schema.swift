@@ -173,7 +173,7 @@ extension Database {
                 bytes = 0
             }
             rows.append(row)
-            bytes += row.frame.count
+            bytes += row.told.count
         }
         try insert(rows[...])
     }

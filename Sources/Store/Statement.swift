@@ -4,6 +4,7 @@
 /// last row, call `reset`.
 
 internal import CSQLite
+internal import SyncCore
 
 /// One compiled statement of one connection.
 @safe
@@ -51,15 +52,22 @@ final class Statement {
     }
 
     func bind(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
-        let code =
-            if value.isEmpty {
-                // A null pointer would bind NULL.
-                unsafe sqlite3_bind_zeroblob(handle, index, 0)
-            } else {
-                unsafe sqlite3_bind_blob64(
-                    handle, index, value, UInt64(value.count), pickersync_sqlite_transient())
-            }
-        try check(code)
+        try check(unsafe value.withUnsafeBufferPointer { unsafe bind(index, $0) })
+    }
+
+    func bind(_ index: Int32, _ value: SharedBytes) throws(StoreError) {
+        try check(unsafe value.withBytes { unsafe bind(index, $0) })
+    }
+
+    private func bind(_ index: Int32, _ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {
+        if bytes.isEmpty {
+            // A null pointer would bind NULL.
+            unsafe sqlite3_bind_zeroblob(handle, index, 0)
+        } else {
+            unsafe sqlite3_bind_blob64(
+                handle, index, bytes.baseAddress, UInt64(bytes.count),
+                pickersync_sqlite_transient())
+        }
     }
 
     /// The address of the empty string, because a null pointer would bind NULL. Never written,

@@ -116,6 +116,6 @@ extension StoreImage {
             + fields.reduce(0) { $0 + $1.state.count }
             + ongoing.reduce(0) { $0 + $1.state.count }
             + answers.reduce(0) { $0 + $1.result.count }
-            + revisions.reduce(0) { $0 + $1.frame.count + $1.record.count }
+            + revisions.reduce(0) { $0 + $1.told.count + $1.record.count }
     }
 }

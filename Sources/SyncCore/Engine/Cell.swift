@@ -4,7 +4,8 @@
 /// metadata of what it shows. A cell is immutable except for its caches. It is a class, so that
 /// both states of a form and a batch share it and a copy is one retain. Confined to the loop.
 final class Cell {
-    let content: CellContent
+    /// Changed only by the transaction that makes the cell.
+    var content: CellContent
     /// The revision of the last change to what the control shows; 0 if there is none.
     let revision: UInt64
     /// The time of that change: milliseconds since 1970-01-01T00:00Z.
@@ -16,9 +17,12 @@ final class Cell {
     /// What readers see: a cache. It derives from cells that are replaced together with this one,
     /// so it is valid as long as the cell.
     var shown: ShownValue?
-    /// The members of the Field as JSON text: a cache, so that a change is encoded once for all
-    /// readers. Only for short texts.
-    var text: FieldText?
+    /// The members of the Field as JSON text: a cache for readers. Only for short texts.
+    var text: SharedBytes?
+
+    /// The longest text that a cell keeps: enough for most fields, and long texts are not in memory
+    /// twice.
+    static let textBytesMax = 1024
 
     /// A cell that `revision` changed; 0 if nobody has changed the control.
     init(

@@ -5,8 +5,11 @@
 /// bytes. A subscriber that falls behind the oldest entry gets one coalesced change instead
 /// (PROTOCOL.md, What you can rely on, 2).
 ///
-/// Invariants: revisions are contiguous from `first` to `next - 1`, with one frame each; the frames
-/// of a chunk are contiguous.
+/// A frame is written once, into the log, when its revision is made. The row for the store refers
+/// to it there. Subscribers may read it after `show`: when it is durable, with `commit`.
+///
+/// Invariants: revisions are contiguous from `first` to `end - 1`, with one frame each. Those from
+/// `next` on are not shown yet. The frames of a chunk are contiguous.
 struct ChangeLog {
     /// The frame of one revision.
     private struct Entry {
@@ -25,14 +28,17 @@ struct ChangeLog {
 
     /// From revision `first` on.
     private var entries = Queue<Entry>()
-    /// The chunk of the newest entry.
+    /// The chunk of the newest entry, if frames can be appended to it.
     private var newest: FrameChunk?
+    /// The bytes of what is shown.
     private var bytes = 0
-    /// The oldest revision in the log; `next` if there is none.
+    /// The oldest revision in the log; `next` if none is shown.
     private(set) var first: UInt64
-    /// The next revision to be appended.
+    /// The next revision to be shown.
     private(set) var next: UInt64
-    /// The last result that was read into an empty output since the last revision. Subscribers with
+    /// The next revision to be appended.
+    var end: UInt64 { first + UInt64(entries.count) }
+    /// The last result that was read into an empty output since `show`. Subscribers with
     /// the same cursor, which are most, share it.
     private var lastRead = (from: UInt64.max, bytesMax: 0, next: UInt64.max, output: Output())
 
@@ -42,18 +48,70 @@ struct ChangeLog {
         self.next = next
     }
 
-    /// Appends the frame of revision `next` and drops the oldest chunks beyond `bytesMax`.
+    /// Appends the frame of revision `end`, which nobody sees yet.
+    ///
+    /// - Parameters:
+    ///   - bytesMax: the bound of the log, for the size of a new chunk.
+    ///   - body: writes the text of the frame.
+    @inline(__always)
     mutating func append(
-        _ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int, retained: RetainedBytes
-    ) {
-        if lastRead.from != .max { lastRead = (.max, 0, .max, Output()) }
+        touched: FieldNumbers?, bytesMax: Int, _ body: (inout JSONWriter) -> Void
+    ) -> SharedBytes {
+        var chunk = chunkWithSpace(for: Frame.headerBytes, bytesMax: bytesMax)
+        var writer = chunk.writer()
+        writer.beginFrame()
+        body(&writer)
+        writer.endFrame()
+        if let range = chunk.append(writtenBy: writer) { return add(chunk, range, touched) }
+        chunk = chunkWithSpace(for: writer.count, bytesMax: bytesMax)
+        return add(chunk, chunk.append(writer.output), touched)
+    }
+
+    /// Appends the frame of revision `end`, which nobody sees yet.
+    mutating func append(
+        _ frame: [UInt8], touched: FieldNumbers?, bytesMax: Int
+    ) -> SharedBytes {
         let chunk = chunkWithSpace(for: frame.count, bytesMax: bytesMax)
-        let range = chunk.append(frame)
+        return add(chunk, chunk.append(frame), touched)
+    }
+
+    private mutating func add(
+        _ chunk: FrameChunk, _ range: Range<Int>, _ touched: FieldNumbers?
+    ) -> SharedBytes {
         entries.append(
             Entry(chunk: chunk, start: range.lowerBound, end: range.upperBound, touched: touched))
-        bytes += frame.count
-        next += 1
+        return chunk.share(range)
+    }
+
+    /// Shows the revisions up to `revision` and drops the oldest chunks beyond `bytesMax`. Returns
+    /// whether any is new.
+    mutating func show(upTo revision: UInt64, bytesMax: Int, retained: RetainedBytes) -> Bool {
+        guard revision >= next else { return false }
+        precondition(revision < end, "a revision is appended before it is shown")
+        if lastRead.from != .max { lastRead = (.max, 0, .max, Output()) }
+        while next <= revision {
+            let entry = entries[index(of: next)]
+            bytes += entry.end - entry.start
+            next += 1
+        }
         trim(to: bytesMax, retained)
+        return true
+    }
+
+    /// Removes the revisions from `revision` on, which are not shown.
+    mutating func remove(from revision: UInt64) {
+        precondition(revision >= next, "what was shown stays")
+        guard revision < end else { return }
+        entries.removeLast(Int(end - revision))
+        // Others may refer to the bytes, and frames of one chunk are contiguous.
+        newest = nil
+    }
+
+    /// Replaces the numbers of fields.
+    mutating func renumber(_ number: (Int) -> Int) {
+        for place in entries.indices {
+            entries[place].touched = entries[place].touched.map { FieldNumbers($0.all.map(number)) }
+        }
     }
 
     /// Drops all entries and continues with revision `next` of another log.
@@ -72,28 +130,31 @@ struct ChangeLog {
         return chunk
     }
 
-    /// Drops whole chunks from the old end while the log holds more than `bytesMax`, but never the
-    /// newest frame.
+    /// Drops whole chunks from the old end while more than `bytesMax` are shown, but never the
+    /// newest frame that is shown.
     private mutating func trim(to bytesMax: Int, _ retained: RetainedBytes) {
-        while bytes > bytesMax, let oldest = entries.first?.chunk, oldest !== newest {
+        while bytes > bytesMax, let oldest = entries.first?.chunk,
+            oldest !== entries[index(of: next - 1)].chunk
+        {
             drop(oldest, retained)
         }
     }
 
-    /// Drops all entries; the next revision stays the same.
-    mutating func dropAll(_ retained: RetainedBytes) {
+    /// Drops everything that is shown; the next revision stays the same.
+    mutating func dropShown(_ retained: RetainedBytes) {
         lastRead = (.max, 0, .max, Output())
         newest = nil
-        while let oldest = entries.first?.chunk { drop(oldest, retained) }
+        while first < next, let oldest = entries.first?.chunk { drop(oldest, retained) }
     }
 
     private mutating func drop(_ oldest: FrameChunk, _ retained: RetainedBytes) {
-        while let entry = entries.first, entry.chunk === oldest {
+        while first < next, let entry = entries.first, entry.chunk === oldest {
             bytes -= entry.end - entry.start
             first += 1
             entries.takeFirst()
         }
-        oldest.retire(retained)
+        // What is not shown yet may still be in the chunk.
+        if entries.first?.chunk !== oldest { oldest.retire(retained) }
     }
 
     /// Adds the changes after `cursor` to `output`, up to about `bytesMax` bytes in all, and moves
@@ -150,12 +211,11 @@ struct ChangeLog {
 
     private func index(of revision: UInt64) -> Int { Int(revision - first) }
 
-    /// The last entry in the same chunk. It gallops from the newest entry, because subscribers are
-    /// nearly always close to it.
+    /// The last shown entry in the same chunk. Subscribers are nearly always close to the newest.
     private func lastIndex(inChunkOf index: Int) -> Int {
-        let chunk = entries[index].chunk
-        if entries[entries.count - 1].chunk === chunk { return entries.count - 1 }
-        return entries[index...].partitionIndex { $0.chunk !== chunk } - 1
+        let (chunk, newest) = (entries[index].chunk, self.index(of: next - 1))
+        if entries[newest].chunk === chunk { return newest }
+        return entries[index...newest].partitionIndex { $0.chunk !== chunk } - 1
     }
 }
 
@@ -187,8 +247,11 @@ struct FieldNumbers: Sendable, Hashable {
 
     /// The union with greater numbers, which are ascending.
     func union(_ greater: [Int]) -> FieldNumbers {
-        FieldNumbers((single.map { [$0] } ?? numbers).map(Int.init) + greater)
+        FieldNumbers(all + greater)
     }
+
+    /// The numbers, ascending.
+    var all: [Int] { (single.map { [$0] } ?? numbers).map(Int.init) }
 
     /// Whether the set contains the number.
     func contains(_ number: Int) -> Bool { contains(Int32(number)) }

@@ -110,18 +110,16 @@ extension Engine {
         case deletion
     }
 
-    /// Adds a transaction to the gathering batch, and publishes it at once if the durability
-    /// allows.
+    /// Adds a change of a form itself to the gathering batch.
     func publish(
         _ event: OpenBatch.Event, of form: LiveForm, _ extent: Extent, _ row: RevisionRow?
     ) {
         gather(extent, of: form, row)
-        if configuration.durability == .commit { return link.gathering.events.append(event) }
-        form.commitAtOnce(extent)
-        makeVisible(event)
+        if waitsForCommits { link.gathering.events.append(event) } else { makeVisible(event) }
     }
 
-    /// Adds a transaction to the gathering batch.
+    /// Adds a transaction to the gathering batch, and publishes it at once if the durability
+    /// allows. The form's log has its notification.
     func gather(_ extent: Extent, of form: LiveForm, _ row: consuming RevisionRow?) {
         let limits = configuration.limits
         let added = row.map { (revision: $0.revision, uid: $0.uid, bytes: $0.bytesEstimate) }
@@ -156,6 +154,7 @@ extension Engine {
             if isPiece { boundHistory(of: form) }
         }
         if form.revisionsSincePruning >= Self.pruningPeriod { prune(form) }
+        publishAtOnce(extent, of: form)
     }
 
     /// Adds silent writes of cells to the batch: they become durable, and nobody is notified.
@@ -163,7 +162,22 @@ extension Engine {
         link.gathering.withChanges(form) { changes in
             for index in cells { changes.cells.insert(index) }
         }
-        if configuration.durability != .commit { form.commitAtOnce(.cells(cells)) }
+        publishAtOnce(.cells(cells), of: form)
+    }
+
+    /// Publishes the newest changes of a form, if they need not be durable first.
+    private func publishAtOnce(_ extent: Extent, of form: LiveForm) {
+        if waitsForCommits { return }
+        form.commitAtOnce(extent)
+        show(form, upTo: form.working.revision)
+    }
+
+    /// Subscribers may read the changes of a form up to a revision.
+    private func show(_ form: LiveForm, upTo revision: UInt64) {
+        let isNew = form.changeLog.show(
+            upTo: revision, bytesMax: configuration.limits.changeLogBytesMax,
+            retained: registry.retained)
+        if isNew { scheduler.noteNews(of: form) }
     }
 
     /// A batch is durable, except the forms in `failures`.
@@ -177,7 +191,10 @@ extension Engine {
         let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch)
         if configuration.durability == .commit {
             // Below `commit`, readers see these edits already, and perhaps later ones.
-            for changes in batch.changes { changes.takeEffect() }
+            for changes in batch.changes {
+                changes.takeEffect()
+                show(changes.form, upTo: changes.form.committed.revision)
+            }
         }
         let isJoinLost = failures.contains { registry.look(up: $0.form)?.link != nil }
         if isJoinLost {
@@ -193,14 +210,15 @@ extension Engine {
         for event in batch.events { makeVisible(event) }
         fleetCommitted(batch, isJoinLost: isJoinLost)
         link.keys.committed(batch.keys.map(\.id))
-        for waiter in batch.waiters { answerWaiter(waiter) }
+        // By index: a copy of a waiter retains each of its parts.
+        for place in batch.waiters.indices { answerWaiter(batch.waiters[place]) }
         if link.leavesReplica { rebuildAsNewReplica() }
         resumeAwaiting()
-        for waiter in batch.waiters + refused {
-            guard let connection = connections[waiter.connection], connection.hasWork else {
-                continue
+        for waiters in [batch.waiters, refused] {
+            for place in waiters.indices {
+                let connection = connections[waiters[place].connection]
+                if let connection, connection.hasWork { resume(connection) }
             }
-            resume(connection)
         }
     }
 
@@ -213,9 +231,7 @@ extension Engine {
             if let error {
                 answer(connection, waiter.target, id) { Answer.encode(id, error, into: &$0) }
             } else {
-                waiter.response.withUnsafeBufferPointer {
-                    deliver($0, to: waiter.target, connection)
-                }
+                waiter.response.withBytes { deliver($0, to: waiter.target, connection) }
             }
         }
         closeOnceSettled(connection)
@@ -233,11 +249,8 @@ extension Engine {
 
     func makeVisible(_ event: OpenBatch.Event) {
         switch event {
-        case .revision(let form, let frame, let touched, let definition):
-            append(frame, form.numbers(ofControls: touched, in: definition), to: form)
-        case .redefined(let form, let frame, let listing):
-            form.forgetGoneNames(registry.retained)
-            append(frame, nil, to: form)
+        case .redefined(let form, let listing):
+            form.forgetGoneNames()
             for subscription in Array(form.subscriptions)
             where !mayRead(listing.readers, subscription.connection.peer) {
                 revoke(subscription, at: listing.revision)
@@ -246,8 +259,6 @@ extension Engine {
             notifyListWatchers(listing.frame, for: listing.readers)
         case .created(let form, let listing):
             if form.existence == .creating { form.existence = .there }
-            // Creation is revision 1, even if later revisions are in the same batch.
-            form.changeLog.restart(next: 2)
             notifyListWatchers(listing.frame, for: listing.readers)
         case .told(_, let id, let frame): notify(id, frame)
         case .proposal(let form, let id):
@@ -257,16 +268,16 @@ extension Engine {
         case .deleted(let form, let listing):
             form.existence = .gone
             registry.remove(form)
-            append(listing.frame, nil, to: form)
+            show(form, upTo: listing.revision)
             notifyListWatchers(listing.frame, for: listing.readers)
         }
     }
 
-    func append(_ frame: [UInt8], _ touched: FieldNumbers?, to form: LiveForm) {
+    /// Adds the notification of a form's newest revision to its log.
+    @discardableResult
+    func append(_ frame: [UInt8], touched: FieldNumbers?, to form: LiveForm) -> SharedBytes {
         form.changeLog.append(
-            frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax,
-            retained: registry.retained)
-        scheduler.noteNews(of: form)
+            frame, touched: touched, bytesMax: configuration.limits.changeLogBytesMax)
     }
 
     /// For a peer that may no longer read a form, the form is deleted.
@@ -318,7 +329,7 @@ extension OpenBatch.FormChanges {
             let isWanted =
                 row.undoes != nil || row.uid != nil && ofUser[row.uid, default: 0] <= perUser
             if isWanted && kept.count < rowsMax / 2 {
-                kept.append(row)
+                kept.append(row.detached)
             } else {
                 bytes += row.bytesEstimate
             }

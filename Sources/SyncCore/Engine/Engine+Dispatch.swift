@@ -303,7 +303,7 @@ extension Engine {
         else { return false }
         let waiter = OpenBatch.Waiter(
             connection: call.connection.id, form: form, target: call.target, id: call.id,
-            response: Array(response))
+            response: link.gathering.keep(response))
         guard link.wait(for: number, waiter) else { return false }
         call.connection.editBegan(answerBytes: response.count)
         return true

@@ -32,7 +32,7 @@ extension Engine {
         let isCut = try look(through: rows, for: &search, call)
         // Each notification is parsed as JSON: one unit for every 128 bytes.
         scheduler.spend(
-            rows.reduce(0) { $0 + $1.frame.count } >> 7, call.connection.account)
+            rows.reduce(0) { $0 + $1.told.count } >> 7, call.connection.account)
         if !search.isFull, isCut || !rows.isEmpty, search.before > 1 {
             ask(search, call)
             return
@@ -51,7 +51,7 @@ extension HistorySearch: RevisionSearch {
         before = row.revision
         guard let entry = HistoryPage.Entry(row, field: field) else { return true }
         entries.append(entry)
-        bytes += row.frame.count
+        bytes += row.told.count
         return true
     }
 }

@@ -41,7 +41,7 @@ extension Engine {
         _ = try look(through: rows, for: &search, call)
         guard let row = search.found else { throw noRevision(params) }
         // The notification is parsed as JSON: one unit for every 128 bytes.
-        scheduler.spend(2 + row.frame.count >> 7, call.connection.account)
+        scheduler.spend(2 + row.told.count >> 7, call.connection.account)
         guard let frame = row.redactedFrame else {
             throw WireError(
                 .notFound,
@@ -65,15 +65,16 @@ extension Engine {
             RevisionRecord(
                 kind: .redact, at: clocks.newStamp().milliseconds,
                 by: call.connection.author(of: form, replica: replica)),
-            Answer.frame("state.changed") { writer in
-                StateChanged.encode(
-                    form: form.name, revision: revision, message: params.message,
-                    redacts: params.revision, into: &writer
-                ) {
-                    state.writeToken(into: &$0)
-                } changes: { _ in
-                }
-            }, touched: Few(), cells: Few(), of: form)
+            append(
+                Answer.frame("state.changed") { writer in
+                    StateChanged.encode(
+                        form.stateStart, revision: revision, message: params.message,
+                        redacts: params.revision, into: &writer
+                    ) {
+                        state.writeToken(into: &$0)
+                    } changes: { _ in
+                    }
+                }, touched: FieldNumbers([]), to: form), cells: Few(), of: form)
         let result = RedactResult(form: form.name, revision: revision)
         answerEdit(call, of: form) { result.encode(into: &$0) }
     }
@@ -83,7 +84,7 @@ extension Engine {
         link.redact(
             row.revision, of: form.key, frame, isVisible: configuration.durability != .commit)
         // Who is behind gets one coalesced change, without messages.
-        form.changeLog.dropAll(registry.retained)
+        form.changeLog.dropShown(registry.retained)
     }
 
     /// A proposal that was applied has the message of its revision.

@@ -50,8 +50,11 @@ extension Engine {
         let state = form.working
         expectSecrets(of: state.definition)
         armLeases(of: form)
+        // Nobody subscribes before a form is created.
+        if before == nil { form.changeLog.restart(next: state.revision + 1) }
         let row = RevisionRow(
-            form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(), frame: frame,
+            form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(),
+            frame: before == nil ? SharedBytes(frame) : append(frame, touched: nil, to: form),
             record: record)
         let listing = OpenBatch.Listing(
             frame: form.changed(.defined(state.described()), at: state.revision, message),
@@ -59,7 +62,7 @@ extension Engine {
         publish(
             before == nil
                 ? .created(form, listing: listing)
-                : .redefined(form, frame: frame, listing: listing),
+                : .redefined(form, listing: listing),
             of: form, .whole(removed: before?.idsGone(in: state) ?? []), row)
         guard let before else { return }
         if let shared = before.shared { gather(Set(shared.hidden.map(\.key)), of: form) }

@@ -247,7 +247,8 @@ extension Engine {
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         transaction.finish(
             kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
-        note(transaction, connection)
+        // A connection has seen what it wrote itself.
+        if !transaction.dots.isEmpty { connection.note(transaction) { Set(forms.map(\.key)) } }
         if case .connection? = transaction.lease {
             for place in transaction.touched.indices {
                 let target = transaction.touched[place]
@@ -264,7 +265,7 @@ extension Engine {
         publish(transaction, message)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
-                form: form.name, revision: Revision(clamping: transaction.revision),
+                form.stateStart, revision: Revision(clamping: transaction.revision),
                 skipped: skipped, into: &writer
             ) { writer in
                 if seen.isEmpty, transaction.dots.count == 1 {
@@ -297,25 +298,26 @@ extension Engine {
         for place in transaction.touched.indices {
             armLeases(transaction.touched.element(place), of: form)
         }
-        var frame = frame(of: transaction, message, tellsWas: true)
+        var frame = appendFrame(of: transaction, message, tellsWas: true)
         if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
             // The new values fit in a frame, as every snapshot does, but not always with the
             // earlier values. No client accepts a larger frame, so every subscriber would be
             // disconnected.
-            frame = self.frame(of: transaction, message, tellsWas: false)
+            form.changeLog.remove(from: transaction.revision)
+            frame = appendFrame(of: transaction, message, tellsWas: false)
         }
-        let (touched, silent) = (transaction.touched, transaction.silent)
-        publish(
-            record, frame, touched: touched,
-            cells: silent.isEmpty ? touched : Few(Array(touched) + silent), of: form)
+        var cells = transaction.touched
+        for index in transaction.silent { cells.append(index) }
+        publish(record, frame, cells: cells, of: form)
     }
 
     /// Adds the newest revision of a form to the gathering batch.
     ///
-    /// - Parameter cells: What the store must write.
+    /// - Parameters:
+    ///   - frame: its notification, in the form's log.
+    ///   - cells: What the store must write.
     func publish(
-        _ record: RevisionRecord, _ frame: [UInt8], touched: Few<Int>, cells: Few<Int>,
-        of form: LiveForm
+        _ record: RevisionRecord, _ frame: SharedBytes, cells: Few<Int>, of form: LiveForm
     ) {
         let revision = form.working.revision
         let row = RevisionRow(
@@ -327,63 +329,45 @@ extension Engine {
                 depthMax: configuration.limits.undoDepthMax)
         }
         gather(.cells(cells), of: form, row)
-        if configuration.durability == .commit {
-            link.gathering.events.append(
-                .revision(
-                    form, frame: frame, touched: touched, definition: form.working.definition))
-        } else {
-            form.commitAtOnce(.cells(cells))
-            append(frame, form.numbers(ofControls: touched, in: form.working.definition), to: form)
-        }
     }
 
-    /// The notification of a transaction.
-    private func frame(
+    /// Writes the notification of a transaction to the log of its form.
+    private func appendFrame(
         of transaction: Transaction, _ message: String?, tellsWas: Bool
-    ) -> [UInt8] {
+    ) -> SharedBytes {
         let (form, state) = (transaction.form, transaction.form.working)
+        let numbers = form.numbers(ofControls: transaction.touched, in: state.definition)
         var ranges = Few<Range<Int>>()
-        let frame = Answer.frame("state.changed") { writer in
-            StateChanged.encode(
-                form: form.name, revision: Revision(clamping: transaction.revision),
-                message: message, into: &writer
-            ) {
-                state.writeToken(into: &$0)
-            } changes: { writer in
-                for place in transaction.touched.indices {
-                    let index = transaction.touched.element(place)
-                    let hasWas = tellsWas && state.definition.types[index] != .secure
-                    FieldChange.encode(
-                        state.definition.controls[index].id,
-                        was: hasWas ? transaction.before.element(place).shown?.value : nil,
-                        into: &writer
-                    ) { writer in
-                        let start = writer.nextValue
-                        state.write(
-                            index, notifying: transaction.concurrent.contains(sorted: index),
-                            into: &writer)
-                        ranges.append(start..<writer.count)
+        let frame = form.changeLog.append(
+            touched: numbers, bytesMax: configuration.limits.changeLogBytesMax
+        ) { writer in
+            Answer.encodeNotification("state.changed", into: &writer) { writer in
+                StateChanged.encode(
+                    form.stateStart, revision: Revision(clamping: transaction.revision),
+                    message: message, into: &writer
+                ) {
+                    state.writeToken(into: &$0)
+                } changes: { writer in
+                    for place in transaction.touched.indices {
+                        let index = transaction.touched.element(place)
+                        let hasWas = tellsWas && state.definition.types[index] != .secure
+                        FieldChange.encode(
+                            state.definition.controls[index].id,
+                            was: hasWas ? transaction.before.element(place).shown?.value : nil,
+                            into: &writer
+                        ) { writer in
+                            let start = writer.nextValue
+                            state.write(
+                                index, notifying: transaction.concurrent.contains(sorted: index),
+                                into: &writer)
+                            ranges.append(start..<writer.count)
+                        }
                     }
                 }
             }
         }
-        transaction.texts = ranges.mapped {
-            FieldText(bytes: frame, start: $0.lowerBound, end: $0.upperBound)
-        }
-        // A message may be redacted later, and no cell is to keep it.
-        guard frame.count <= FieldText.bytesMax, message == nil else { return frame }
-        let touched = transaction.touched
-        for place in touched.indices
-        where !transaction.concurrent.contains(sorted: touched.element(place)) {
-            state.cells[touched.element(place)].text = transaction.texts.element(place)
-        }
+        transaction.texts = ranges.mapped { frame[$0] }
         return frame
-    }
-
-    /// A connection has seen what it wrote itself.
-    private func note(_ transaction: Transaction, _ connection: Connection) {
-        guard !transaction.dots.isEmpty else { return }
-        connection.note(transaction) { Set(forms.lazy.map(\.key)) }
     }
 }
 

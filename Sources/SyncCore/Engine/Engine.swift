@@ -98,7 +98,7 @@ public final class Engine {
         joinFleet()
         // What was due while the daemon was away comes before the first request.
         if clocks.isDue() { meetDeadlines(atMost: .max) }
-        link.mustCommitFirst = waitsForCommits && !link.gathering.events.isEmpty
+        link.mustCommitFirst = waitsForCommits && !link.gathering.changes.isEmpty
     }
 
     /// Breaks reference cycles. A form and its subscriptions reference each other, so that a

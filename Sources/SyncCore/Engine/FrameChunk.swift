@@ -1,10 +1,60 @@
+/// Bytes that several may refer to: a frame in a chunk, or a field's text in a frame.
+///
+/// They never change and are freed with the last reference, so the store's thread may read them.
+package struct SharedBytes: @unchecked Sendable {
+    /// Memory of a fixed size. Bytes in use never change; others follow them.
+    fileprivate typealias Memory = ManagedBuffer<Void, UInt8>
+
+    private let memory: Memory
+    private let start: UnsafePointer<UInt8>
+    /// The number of bytes.
+    package let count: Int
+
+    fileprivate init(_ memory: Memory, _ start: UnsafePointer<UInt8>, count: Int) {
+        self.memory = memory
+        self.start = start
+        self.count = count
+    }
+
+    /// A copy of these bytes.
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        memory = .create(minimumCapacity: bytes.count) { _ in }
+        let start = memory.withUnsafeMutablePointerToElements { $0 }
+        if let base = bytes.baseAddress { start.initialize(from: base, count: bytes.count) }
+        self.start = UnsafePointer(start)
+        count = bytes.count
+    }
+
+    /// A copy of these bytes.
+    init(_ bytes: [UInt8]) { self = bytes.withUnsafeBufferPointer { SharedBytes($0) } }
+
+    /// A part of them.
+    subscript(range: Range<Int>) -> SharedBytes {
+        precondition(range.upperBound <= count, "only a part of the bytes can be shared")
+        return SharedBytes(memory, start + range.lowerBound, count: range.count)
+    }
+
+    /// Passes the bytes to `body`.
+    @inline(__always)
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        defer { withExtendedLifetime(memory) {} }
+        return body(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    /// A copy of the bytes.
+    var array: [UInt8] { withBytes { Array($0) } }
+}
+
 /// An append-only buffer of encoded frames with a fixed capacity and a stable address.
 ///
 /// Appending never moves existing bytes, so the kernel can read a slice during an append. One copy
-/// of a change serves all subscribers, and a write in progress retains the chunk. Confined to the
-/// loop.
+/// of a change serves all subscribers and the store, and a write in progress retains the chunk.
+/// Confined to the loop, except for its memory (`SharedBytes`).
 public final class FrameChunk {
-    private let storage: UnsafeMutableRawBufferPointer
+    private let memory: SharedBytes.Memory
+    private let start: UnsafeMutablePointer<UInt8>
+    /// The most bytes that it can contain.
+    public let capacity: Int
     /// Counts this chunk after its log has dropped it, as long as a write retains it.
     private var counter: RetainedBytes?
     /// The number of bytes in the chunk.
@@ -12,7 +62,9 @@ public final class FrameChunk {
 
     /// An empty chunk of `capacity` bytes.
     public init(capacity: Int) {
-        storage = .allocate(byteCount: capacity, alignment: 1)
+        memory = .create(minimumCapacity: capacity) { _ in }
+        start = memory.withUnsafeMutablePointerToElements { $0 }
+        self.capacity = capacity
     }
 
     /// A chunk that contains exactly these bytes.
@@ -21,10 +73,7 @@ public final class FrameChunk {
         _ = append(bytes)
     }
 
-    deinit {
-        counter?.bytes -= capacity
-        storage.deallocate()
-    }
+    deinit { counter?.bytes -= capacity }
 
     /// The log has dropped the chunk.
     func retire(_ counter: RetainedBytes) {
@@ -32,11 +81,8 @@ public final class FrameChunk {
         self.counter = counter
     }
 
-    /// The most bytes that it can contain.
-    public var capacity: Int { storage.count }
-
     /// The number of bytes that can still be appended.
-    public var unusedBytes: Int { storage.count - count }
+    public var unusedBytes: Int { capacity - count }
 
     /// Appends the bytes, which must fit; returns their range.
     func append(_ bytes: [UInt8]) -> Range<Int> { bytes.withUnsafeBufferPointer { append($0) } }
@@ -44,12 +90,29 @@ public final class FrameChunk {
     /// Appends the bytes, which must fit; returns their range.
     func append(_ bytes: UnsafeBufferPointer<UInt8>) -> Range<Int> {
         precondition(bytes.count <= unusedBytes, "a frame must fit its chunk")
-        let start = count
-        if let base = bytes.baseAddress, let target = storage.baseAddress {
-            (target + start).copyMemory(from: base, byteCount: bytes.count)
+        if let base = bytes.baseAddress {
+            (start + count).initialize(from: base, count: bytes.count)
         }
         count += bytes.count
-        return start..<count
+        return count - bytes.count..<count
+    }
+
+    /// A writer to the unused bytes.
+    func writer() -> JSONWriter {
+        JSONWriter(to: UnsafeMutableBufferPointer(start: start + count, count: unusedBytes))
+    }
+
+    /// Appends what such a writer has written, unless it needed more memory; returns the range.
+    func append(writtenBy writer: borrowing JSONWriter) -> Range<Int>? {
+        if writer.isOwner { return nil }
+        count += writer.count
+        return count - writer.count..<count
+    }
+
+    /// Bytes of the chunk for others.
+    func share(_ range: Range<Int>) -> SharedBytes {
+        precondition(range.upperBound <= count, "only bytes that were appended can be shared")
+        return SharedBytes(memory, start + range.lowerBound, count: range.count)
     }
 
     /// Appends the text (JSON) as a frame, which must fit.
@@ -57,7 +120,7 @@ public final class FrameChunk {
         precondition(!text.isEmpty && text.count <= UInt32.max, "a frame holds a message")
         let length = UInt32(text.count).bigEndian
         precondition(Frame.headerBytes + text.count <= unusedBytes, "a frame must fit its chunk")
-        storage.storeBytes(of: length, toByteOffset: count, as: UInt32.self)
+        UnsafeMutableRawPointer(start + count).storeBytes(of: length, as: UInt32.self)
         count += Frame.headerBytes
         _ = append(text)
     }
@@ -65,7 +128,7 @@ public final class FrameChunk {
     /// The address of a byte. It is stable as long as the chunk lives.
     public func address(of offset: Int) -> UnsafeRawPointer {
         precondition(offset <= count, "only bytes that were appended have an address")
-        return UnsafeRawPointer(storage.baseAddress!) + offset
+        return UnsafeRawPointer(start) + offset
     }
 }
 

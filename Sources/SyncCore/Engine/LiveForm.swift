@@ -6,6 +6,8 @@ final class LiveForm {
     /// The key of the form in the store; never used again.
     let key: FormKey
     let name: String
+    /// The start of each notification and answer with its state: see `JSONWriter.stateStart`.
+    let stateStart: [UInt8]
     /// The uid that created the form.
     let owner: UInt32
     /// The name of a contiguous log of revisions.
@@ -70,6 +72,7 @@ final class LiveForm {
     ) {
         self.key = key
         self.name = name
+        stateStart = JSONWriter.stateStart(of: name)
         self.owner = owner
         self.log = log
         working = state
@@ -134,15 +137,15 @@ final class LiveForm {
     /// Numbers the names from 0 again if most numbers belong to removed fields. Otherwise each new
     /// definition with other ids would add numbers as long as the daemon runs.
     ///
-    /// The entries of the change log contain the old numbers and are dropped, so a subscriber that
-    /// is behind gets one coalesced change. The filters of all subscribers must be matched again.
-    func forgetGoneNames(_ retained: RetainedBytes) {
+    /// The filters of all subscribers must be matched again.
+    func forgetGoneNames() {
         let controls = committed.definition.controls.count
         guard names.count > 2 * controls + FieldNames.goneMax else { return }
+        let old = names
         names = FieldNames()
         named = nil
         numbered = nil
-        changeLog.dropAll(retained)
+        changeLog.renumber { names.number(of: old[$0]) }
         for subscription in subscriptions { subscription.forgetFilter() }
     }
 
@@ -323,22 +326,25 @@ final class FormState {
         return state
     }
 
-    /// The members of a field's state as JSON text, encoded once per change for the author,
-    /// subscribers and later readers.
-    func text(_ index: Int) -> FieldText {
+    /// The members of a field's state as JSON text, encoded once per change for all readers.
+    func text(_ index: Int) -> SharedBytes {
         if let text = cells[index].text { return text }
-        let bytes = JSONWriter.bytes { write(index, notifying: false, into: &$0) }
-        let text = FieldText(bytes: bytes, start: 0, end: bytes.count)
-        if bytes.count <= FieldText.bytesMax { cells[index].text = text }
+        let text = JSONWriter.write {
+            write(index, notifying: false, into: &$0)
+        } _: {
+            SharedBytes($0)
+        }
+        if text.count <= Cell.textBytesMax { cells[index].text = text }
         return text
     }
 
     /// Writes the members of a field's state into an open object: see `field`.
     func write(_ index: Int, notifying: Bool, into writer: inout JSONWriter) {
-        let (cell, shown) = (cells[index], shown(index))
-        guard let by = cell.by, !by.text.isEmpty, !shown.hasFlags, hasUsualMembers(index) else {
-            return field(index, notifying: notifying).encodeMembers(into: &writer)
-        }
+        let cell = cells[index]
+        if cell.shown == nil { cell.shown = shown(index) }
+        guard let by = cell.by, !by.text.isEmpty, let shown = cell.shown, !shown.hasFlags,
+            hasUsualMembers(cell, index)
+        else { return field(index, notifying: notifying).encodeMembers(into: &writer) }
         FieldState.encodeStart(
             shown.value, Revision(clamping: cell.revision), isSet: cell.isSet, into: &writer)
         writer.key("by")
@@ -348,10 +354,9 @@ final class FormState {
 
     /// Whether a field has no other members than nearly every one: it shows its own value, which
     /// has no concurrent values, leases or runs and is not secret.
-    private func hasUsualMembers(_ index: Int) -> Bool {
-        let content = cells[index].content
+    private func hasUsualMembers(_ cell: Cell, _ index: Int) -> Bool {
         guard definition.targets[index].count == 1, definition.targets[index][0] == index,
-            content.leases == nil, !content.mayHaveSiblings
+            cell.content.leases == nil, !cell.content.mayHaveSiblings
         else { return false }
         return switch definition.types[index] {
         case .secure: false

@@ -58,6 +58,12 @@ package struct Queue<Element>: RandomAccessCollection {
         return first
     }
 
+    /// Removes the last elements.
+    mutating func removeLast(_ count: Int) {
+        elements.removeLast(count)
+        removeTaken()
+    }
+
     /// Removes the elements that satisfy a condition.
     mutating func removeAll(where isGone: (Element) -> Bool) {
         elements = elements[head...].filter { $0.map { !isGone($0) } ?? false }

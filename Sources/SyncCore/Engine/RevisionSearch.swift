@@ -28,7 +28,7 @@ extension Engine {
             let newest = rows.first?.revision ?? 0
             link.scanRevisions(of: form, after: newest, before: search.before) { row in
                 guard left > 0 else { return false }
-                left -= max(128, row.frame.count)
+                left -= max(128, row.told.count)
                 return search.take(row)
             }
             scheduler.spend((bytesMax - left) >> 7, call.connection.account)

@@ -54,7 +54,7 @@ public struct FormRow: Sendable, Hashable {
 public struct FieldRow: Sendable, Hashable {
     public var form: FormKey
     public var field: String
-    private let content: Blob
+    private let content: RowBlob
 
     /// The encoded dot store and metadata of the last change. Encoded at each call.
     public var state: [UInt8] { content.bytes }
@@ -76,7 +76,7 @@ public struct FieldRow: Sendable, Hashable {
 /// The bytes of a row or the value that they are encoded from. The store's thread encodes it, so
 /// the loop does not have to. Each case is one object, because rows are copied several times and a
 /// copy is then one retain.
-private enum Blob: Sendable {
+enum RowBlob: Sendable {
     case bytes([UInt8])
     indirect case stored([UInt8], uid: UInt32?, undoes: UInt64?, isPartialUndo: Bool)
     indirect case cell(CellRow)
@@ -91,91 +91,10 @@ private enum Blob: Sendable {
     }
 }
 
-extension Blob: Hashable {
-    static func == (left: Blob, right: Blob) -> Bool { left.bytes == right.bytes }
+extension RowBlob: Hashable {
+    static func == (left: RowBlob, right: RowBlob) -> Bool { left.bytes == right.bytes }
 
     func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
-}
-
-/// A revision's row.
-public struct RevisionRow: Sendable, Hashable {
-    public var form: FormKey
-    public var revision: UInt64
-    /// The time of the commit on the steady clock, in milliseconds, for retention.
-    public var at: Int64
-    /// The notification as subscribers got it, including its 4-byte length.
-    public var frame: [UInt8]
-    private let content: Blob
-    /// The approximate size of the row, without encoding its record.
-    let bytesEstimate: Int
-
-    /// JSON text: author, kind, touched fields and undo steps. Encoded at each call.
-    public var record: [UInt8] { content.bytes }
-
-    /// The author's uid; `nil` for one of another host, and in a row of an earlier schema.
-    public var uid: UInt32? {
-        switch content {
-        case .stored(_, let uid, _, _): uid
-        case .record(let record): record.quotaUID
-        case .bytes, .cell: nil
-        }
-    }
-
-    /// The revision that this undo or redo undid.
-    public var undoes: UInt64? {
-        switch content {
-        case .stored(_, _, let undoes, _): undoes
-        case .record(let record): record.details.undoes
-        case .bytes, .cell: nil
-        }
-    }
-
-    /// Whether it undid only some fields of that revision.
-    public var isPartialUndo: Bool {
-        switch content {
-        case .stored(_, _, _, let isPartialUndo): isPartialUndo
-        case .record(let record): record.details.isPartialUndo
-        case .bytes, .cell: false
-        }
-    }
-
-    /// A row with these columns.
-    public init(
-        form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: [UInt8],
-        uid: UInt32? = nil, undoes: UInt64? = nil, isPartialUndo: Bool = false
-    ) {
-        self.form = form
-        self.revision = revision
-        self.at = at
-        self.frame = frame
-        content = .stored(record, uid: uid, undoes: undoes, isPartialUndo: isPartialUndo)
-        bytesEstimate = frame.count + record.count
-    }
-
-    init(
-        form: FormKey, revision: UInt64, at: Int64, frame: [UInt8], record: RevisionRecord
-    ) {
-        self.form = form
-        self.revision = revision
-        self.at = at
-        self.frame = frame
-        content = .record(record)
-        bytesEstimate = frame.count + record.bytesEstimate
-    }
-
-    /// Equality of the columns.
-    public static func == (left: RevisionRow, right: RevisionRow) -> Bool {
-        left.form == right.form && left.revision == right.revision && left.at == right.at
-            && left.frame == right.frame && left.content == right.content
-            && left.uid == right.uid && left.undoes == right.undoes
-            && left.isPartialUndo == right.isPartialUndo
-    }
-
-    /// Hashes the columns that distinguish rows.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(form)
-        hasher.combine(revision)
-    }
 }
 
 /// An idempotency key's row; (uid, key) is unique.

@@ -137,7 +137,7 @@ extension Transaction {
     }
 
     /// The members of a field in the notification; `nil` if it was not touched.
-    func text(of index: Int) -> FieldText? {
+    func text(of index: Int) -> SharedBytes? {
         touched.index(ofSorted: index).map { texts.element($0) }
     }
 }

@@ -48,16 +48,17 @@ extension Transaction {
             register.write(bytes.value, dot: dot, stamp: stamp)
             now = .sealed(register)
         }
-        var cell = CellContent(
-            now, keeping: before.content.silentWrites, before.content.leases)
+        // The content is completed in its cell, because a copy retains each of its parts.
+        let cell = newCell(
+            CellContent(now, keeping: before.content.silentWrites, before.content.leases), target)
         if case .addTags(_, let again) = edit, !again.isEmpty, isSetOfTags(store) {
-            renew(again, in: &cell, target, dot)
+            renew(again, in: &cell.content, target, dot)
         }
-        cell.forgetGoneSilentWrites()
-        cell.resolve(target, of: definition)
+        cell.content.forgetGoneSilentWrites()
+        cell.content.resolve(target, of: definition)
         if hasLease {
-            cell.leases = leases(
-                after: edit, end, target, before: before.content, now: cell, dot, seen)
+            cell.content.leases = leases(
+                after: edit, end, target, before: before.content, now: cell.content, dot, seen)
         }
         note(cell, target, dot)
         if case .increment(let difference, _) = edit { noteSum(difference, target) }

@@ -47,7 +47,7 @@ final class Transaction {
     /// New runs of buttons, and those that they replaced.
     var runs: [RunRow] = []
     /// The members of each touched field, as the notification tells them.
-    var texts = Few<FieldText>()
+    var texts = Few<SharedBytes>()
     /// What other hosts are told of a shared form.
     var shared: SharedChange?
 
@@ -158,7 +158,12 @@ extension Transaction {
 extension Transaction {
     /// Records the content of a control after the write `dot`.
     func note(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
-        keep(newCell(content, target), target, dot)
+        note(newCell(content, target), target, dot)
+    }
+
+    /// Records the cell of a control after the write `dot`.
+    func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
+        keep(cell, target, dot)
         if let place = written.place(of: target) {
             var last = written.value(at: place)
             last.dot = dot
@@ -204,7 +209,7 @@ extension Transaction {
     }
 
     /// A cell of the next revision, by the present author.
-    private func newCell(_ content: consuming CellContent, _ target: Int) -> Cell {
+    func newCell(_ content: consuming CellContent, _ target: Int) -> Cell {
         let state = form.working
         return Cell(
             content, revision: state.revision + 1, at: stamp.milliseconds, by: author,

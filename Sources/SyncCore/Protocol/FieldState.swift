@@ -260,23 +260,6 @@ public struct FieldState: Hashable, Sendable {
     }
 }
 
-/// The members of a Field as JSON text, which are a part of these bytes.
-struct FieldText {
-    /// The longest bytes that a cell keeps: enough for most fields, and long texts are not in
-    /// memory twice.
-    static let bytesMax = 1024
-
-    let bytes: [UInt8]
-    let start: Int
-    let end: Int
-
-    /// Passes the text to `body`.
-    @inline(__always)
-    func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[start..<end])) }
-    }
-}
-
 /// A field with its id: a member of `fields: {ID: Field}`.
 public struct NamedField: Hashable, Sendable {
     public var id: String
@@ -291,7 +274,7 @@ public struct NamedField: Hashable, Sendable {
 
 extension JSONWriter {
     /// Writes a member of `{ID: Field}` from JSON text.
-    mutating func field(_ id: String, members: FieldText, press: Dot? = nil) {
+    mutating func field(_ id: String, members: SharedBytes, press: Dot? = nil) {
         key(named: id)
         beginObject()
         members.withBytes { raw($0) }

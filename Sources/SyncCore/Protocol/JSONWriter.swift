@@ -12,7 +12,8 @@ public struct JSONWriter: ~Copyable {
     private var capacity: Int
     /// The number of bytes in the output.
     public private(set) var count = 0
-    private var isOwner: Bool
+    /// Whether the output is in memory of its own.
+    private(set) var isOwner: Bool
     private var needsComma = false
 
     /// A writer without output.
@@ -23,7 +24,7 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// A writer to this memory, which must outlive it. Longer output moves to memory of its own.
-    private init(to memory: UnsafeMutableBufferPointer<UInt8>) {
+    init(to memory: UnsafeMutableBufferPointer<UInt8>) {
         start = memory.baseAddress!
         capacity = memory.count
         isOwner = false
@@ -139,6 +140,13 @@ public struct JSONWriter: ~Copyable {
     @inline(__always)
     mutating func beginObject(text: StaticString) {
         literal(text)
+        needsComma = false
+    }
+
+    /// The same for a text that is made once.
+    @inline(__always)
+    mutating func beginObject(text: [UInt8]) {
+        raw(text)
         needsComma = false
     }
 

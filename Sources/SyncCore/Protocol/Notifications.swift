@@ -96,15 +96,15 @@ public struct StateChanged: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object of one revision; `context` writes the token, and `changes` the changes
-    /// with `FieldChange.encode`.
+    /// Writes the object of one revision of a form with this `stateStart`; `context` writes the
+    /// token, and `changes` the changes with `FieldChange.encode`.
     @inline(__always)
     static func encode(
-        form: String, revision: Revision, message: String?, redacts: Revision? = nil,
+        _ start: [UInt8], revision: Revision, message: String?, redacts: Revision? = nil,
         into writer: inout JSONWriter, context: (inout JSONWriter) -> Void,
         changes: (inout JSONWriter) -> Void
     ) {
-        writer.beginState(of: form, revision, context: context)
+        writer.beginState(start, revision, context: context)
         writer.key("changes")
         writer.beginArray()
         changes(&writer)
@@ -408,15 +408,30 @@ extension [FieldChange] {
 extension JSONWriter {
     /// Begins an object with the state of a form: its name, its revision, and the token that
     /// `context` writes.
-    @inline(__always)
     mutating func beginState(
         of form: String, _ revision: Revision, context: (inout JSONWriter) -> Void
     ) {
-        beginObject()
-        member("form", form)
-        member("revision", revision)
+        beginState(Self.stateStart(of: form), revision, context: context)
+    }
+
+    /// The same for a form whose `stateStart` is known.
+    @inline(__always)
+    mutating func beginState(
+        _ start: [UInt8], _ revision: Revision, context: (inout JSONWriter) -> Void
+    ) {
+        beginObject(text: start)
+        integer(revision)
         key("context")
         context(&self)
+    }
+
+    /// What the state of each revision of a form begins with: `{"form":"replicas","revision":`.
+    static func stateStart(of form: String) -> [UInt8] {
+        bytes { writer in
+            writer.beginObject()
+            writer.member("form", form)
+            writer.key("revision")
+        }
     }
 
     /// Writes the member `coalesced: {from}`; nothing for `nil`.

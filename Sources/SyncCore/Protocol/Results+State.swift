@@ -98,14 +98,14 @@ public struct SetResult: Hashable, Sendable {
         writer.endObject()
     }
 
-    /// Writes the object; `context` writes the token, and `fields` the fields with
-    /// `JSONWriter.field`.
+    /// Writes the object of a form with this `stateStart`; `context` writes the token, and `fields`
+    /// the fields with `JSONWriter.field`.
     @inline(__always)
     static func encode(
-        form: String, revision: Revision, skipped: [String]?, into writer: inout JSONWriter,
+        _ start: [UInt8], revision: Revision, skipped: [String]?, into writer: inout JSONWriter,
         context: (inout JSONWriter) -> Void, fields: (inout JSONWriter) -> Void
     ) {
-        writer.beginState(of: form, revision, context: context)
+        writer.beginState(start, revision, context: context)
         writer.key("fields")
         writer.beginObject()
         fields(&writer)

@@ -7,9 +7,15 @@ import Testing
     private let retained = RetainedBytes()
 
     private func append(_ byte: UInt8, to log: inout ChangeLog, bytesMax: Int = 1 << 20) {
-        log.append(
+        hide(byte, in: &log, bytesMax: bytesMax)
+        _ = log.show(upTo: log.end - 1, bytesMax: bytesMax, retained: retained)
+    }
+
+    /// Appends a revision that nobody may read yet.
+    private func hide(_ byte: UInt8, in log: inout ChangeLog, bytesMax: Int = 1 << 20) {
+        _ = log.append(
             [UInt8](repeating: byte, count: 100), touched: FieldNumbers(single: Int(byte)),
-            bytesMax: bytesMax, retained: retained)
+            bytesMax: bytesMax)
     }
 
     /// The first byte of each revision that is read.
@@ -81,5 +87,81 @@ import Testing
         for byte in UInt8(2)..<200 { append(byte, to: &log, bytesMax: 4096) }
         #expect(log.first > 1)
         #expect(retained.bytes == 0)
+    }
+
+    @Test("what is not durable is not read, and a part of it may become durable")
+    func hidden() {
+        var log = ChangeLog(next: 1)
+        append(1, to: &log)
+        for byte in UInt8(2)..<5 { hide(byte, in: &log) }
+        var (cursor, chosen) = (UInt64(1), UInt64(1))
+        #expect(read(&log, from: &cursor) == [1])
+        #expect(read(&log, from: &chosen, filter: FieldNumbers(single: 3)) == [])
+        let shown = [UInt64(3), 2].map { log.show(upTo: $0, bytesMax: 4096, retained: retained) }
+        #expect(shown == [true, false])
+        #expect(read(&log, from: &cursor) == [2, 3])
+        #expect(read(&log, from: &chosen, filter: FieldNumbers(single: 3)) == [3])
+        #expect([log.next, log.end, cursor, chosen] == [4, 5, 4, 4])
+    }
+
+    @Test("revisions of a failed batch are never read, and their bytes do not change")
+    func removed() {
+        var log = ChangeLog(next: 1)
+        append(1, to: &log)
+        let failed = log.append([9, 9], touched: nil, bytesMax: 1 << 20)
+        hide(2, in: &log)
+        log.remove(from: 2)
+        append(3, to: &log)
+        var cursor = UInt64(1)
+        #expect(read(&log, from: &cursor) == [1, 3])
+        #expect(failed.array == [9, 9])
+    }
+
+    @Test("a log that is dropped keeps what is not shown yet")
+    func droppedBeforeShown() {
+        var log = ChangeLog(next: 1)
+        append(1, to: &log)
+        hide(2, in: &log)
+        log.dropShown(retained)
+        #expect([log.first, log.next, log.end] == [2, 2, 3])
+        #expect(retained.bytes == 0)
+        hide(3, in: &log)
+        log.renumber { $0 + 10 }
+        _ = log.show(upTo: 3, bytesMax: 1 << 20, retained: retained)
+        var (cursor, chosen) = (UInt64(2), UInt64(2))
+        #expect(read(&log, from: &cursor) == [2, 3])
+        #expect(read(&log, from: &chosen, filter: FieldNumbers(single: 13)) == [3])
+    }
+
+    @Test("pending revisions beyond the bound drop nothing that can be read")
+    func pending() {
+        var log = ChangeLog(next: 1)
+        append(1, to: &log, bytesMax: 4096)
+        for byte in UInt8(2)..<200 { hide(byte, in: &log, bytesMax: 4096) }
+        #expect([log.first, log.next] == [1, 2])
+        _ = log.show(upTo: 199, bytesMax: 4096, retained: retained)
+        var cursor = log.first
+        #expect(cursor > 1)
+        #expect(read(&log, from: &cursor).last == 199)
+        #expect(retained.bytes == 0)
+    }
+
+    @Test("a frame is written into the log, or into a new chunk if it does not fit")
+    func written() {
+        var log = ChangeLog(next: 1)
+        var texts: [String] = []
+        for length in [10, 1_000, 1_500, 3_000, 200_000] {
+            let text = String(repeating: "x", count: length)
+            texts.append("\"\(text)\"")
+            let frame = log.append(touched: nil, bytesMax: 1 << 20) { $0.string(text) }
+            #expect(frame.array == Frame.encode(text: texts.last!.utf8))
+        }
+        _ = log.show(upTo: 5, bytesMax: 1 << 20, retained: retained)
+        var (cursor, output) = (UInt64(1), Output())
+        log.read(from: &cursor, filter: nil, into: &output, bytesMax: 1 << 20)
+        let sent = output.segments.flatMap {
+            Array(UnsafeRawBufferPointer(start: $0.baseAddress, count: $0.count))
+        }
+        #expect(sent == texts.flatMap { Frame.encode(text: $0.utf8) })
     }
 }

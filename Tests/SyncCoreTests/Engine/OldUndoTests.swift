@@ -43,7 +43,7 @@ struct OldUndoTests {
         #expect(short.encoded() == long.encoded())
         #expect(short.bytesEstimate == long.bytesEstimate)
         let step = short.details.undo.first
-        #expect(step?.over(component: nil) == (over.map { [dot($0)] } ?? []))
+        #expect(Array(step?.trace(component: nil)?.over ?? Few()) == (over.map { [dot($0)] } ?? []))
         #expect(short.details.touched == ["font"] && !short.isFinal && !short.mayRestore)
     }
 
@@ -174,7 +174,7 @@ struct OldUndoTests {
                 standing[field] = [dot(number)]
                 continue
             }
-            trace.restores = old.details.undo.first?.over(component: nil)
+            trace.restores = (old.details.undo.first?.trace(component: nil)?.over).map { Array($0) } ?? []
             let place = records.lastIndex { $0 === old }.map { UInt64($0 + 1) }
             records.append(
                 record(

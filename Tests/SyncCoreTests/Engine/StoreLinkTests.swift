@@ -36,7 +36,8 @@ import Testing
     func waiters() {
         var link = link()
         let waiter = OpenBatch.Waiter(
-            connection: ConnectionID(1), form: nil, target: .nowhere, id: nil, response: [])
+            connection: ConnectionID(1), form: nil, target: .nowhere, id: nil,
+            response: SharedBytes([]))
         link.gathering.chores.append(.pruneKeys(before: 1))
         _ = link.send(clock: [], at: 0)
         #expect(link.newestPending == 1)

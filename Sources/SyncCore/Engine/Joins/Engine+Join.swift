@@ -166,10 +166,7 @@ extension Engine {
         let result = join(joined, into: form, by: author, item)
         if result.record != nil { publish(result, item.message) }
         gather(joined.hiddenKeys, of: form)
-        link.gathering.withChanges(form) { changes in
-            for index in result.silent { changes.cells.insert(index) }
-        }
-        if configuration.durability != .commit { form.commitAtOnce(.cells(result.silent)) }
+        gather(result.silent, of: form)
         return .joined
     }
 
@@ -334,79 +331,5 @@ extension CellContent {
         if let stack = content.leases, !content.holds(stack.top) { content.leases = nil }
         content.resolve(index, of: definition)
         return content
-    }
-}
-
-// MARK: - What an item says
-
-extension SharedItem {
-    /// The record of the transaction; `nil` for a whole, and for silent writes.
-    fileprivate var record: RevisionRecord? {
-        if case .delta(let delta) = self { delta.record } else { nil }
-    }
-
-    fileprivate var message: String? {
-        if case .delta(let delta) = self { delta.message } else { nil }
-    }
-
-    /// Whom the revision is by; `nil` if nobody in particular.
-    var author: Author? {
-        switch self {
-        case .delta(let delta): delta.record?.by.withText()
-        case .whole(let whole): whole.lastAuthor
-        }
-    }
-
-    /// Whether a store has only repeated what was there.
-    fileprivate func isSilent(_ key: CausalForm.Key?) -> Bool {
-        guard let key, case .delta(let delta) = self else { return true }
-        return delta.record == nil
-            || delta.stores.contains { $0.isSilent && $0.id == key.id && $0.store.kind == key.kind }
-    }
-
-    /// Who has written the value that a control shows now, and when.
-    fileprivate func lastChange(
-        of key: CausalForm.Key?, _ content: CellContent, _ policy: ConflictPolicy
-    ) -> (at: Int64, by: Author)? {
-        if case .register(let register) = content.store,
-            let current = policy.current(register.siblings)
-        {
-            return (current.stamp.milliseconds, current.payload.author.withText())
-        }
-        switch self {
-        case .delta(let delta): return delta.record.map { ($0.at, $0.by.withText()) }
-        case .whole(let whole):
-            let store = whole.stores.first { $0.id == key?.id && $0.store.kind == key?.kind }
-            return store.flatMap { store in store.by.map { (store.at, $0.withText()) } }
-        }
-    }
-
-    /// The newest time in it.
-    var greatestStamp: HybridTimestamp {
-        let newest = stores.values.compactMap(\.greatestStamp).max()
-        let start = HybridTimestamp(milliseconds: .min)
-        guard case .delta(let delta) = self else { return newest ?? start }
-        return max(delta.stamp, newest ?? start)
-    }
-}
-
-extension WholeForm {
-    /// The author of the newest change.
-    fileprivate var lastAuthor: Author? {
-        stores.filter { $0.by != nil }.max { $0.at < $1.at }?.by?.withText()
-    }
-}
-
-extension FieldStore {
-    /// The newest time of a write in it; `nil` if its writes have none.
-    fileprivate var greatestStamp: HybridTimestamp? {
-        switch self {
-        case .register(let store): store.siblings.map(\.stamp).max()
-        case .components(let store):
-            store.components.flatMap(\.register.siblings).map(\.stamp).max()
-        case .counter(let store): store.bases.map(\.stamp).max()
-        case .sealed(let store): store.secret?.stamp
-        case .tags, .presses: nil
-        }
     }
 }

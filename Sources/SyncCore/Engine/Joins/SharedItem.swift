@@ -243,3 +243,83 @@ extension WholeForm.Store: CausalityCodable {
         }
     }
 }
+
+// MARK: - What an item says
+
+extension SharedItem {
+    /// The record of the transaction; `nil` for a whole, and for silent writes.
+    var record: RevisionRecord? {
+        if case .delta(let delta) = self { delta.record } else { nil }
+    }
+
+    var message: String? {
+        if case .delta(let delta) = self { delta.message } else { nil }
+    }
+
+    /// Whom the revision is by; `nil` if nobody in particular.
+    var author: Author? {
+        switch self {
+        case .delta(let delta): delta.record?.by.withText()
+        case .whole(let whole): whole.lastAuthor
+        }
+    }
+
+    /// Whether a store has only repeated what was there.
+    func isSilent(_ key: CausalForm.Key?) -> Bool {
+        guard let key, case .delta(let delta) = self else { return true }
+        return delta.record == nil
+            || delta.stores.contains { $0.isSilent && $0.id == key.id && $0.store.kind == key.kind }
+    }
+
+    /// Who has written the value that a control shows now, and when.
+    func lastChange(
+        of key: CausalForm.Key?, _ content: CellContent, _ policy: ConflictPolicy
+    ) -> (at: Int64, by: Author)? {
+        if case .register(let register) = content.store,
+            let current = policy.current(register.siblings)
+        {
+            return (current.stamp.milliseconds, current.payload.author.withText())
+        }
+        switch self {
+        case .delta(let delta): return delta.record.map { ($0.at, $0.by.withText()) }
+        case .whole(let whole):
+            let store = whole.stores.first { $0.id == key?.id && $0.store.kind == key?.kind }
+            return store.flatMap { store in store.by.map { (store.at, $0.withText()) } }
+        }
+    }
+
+    /// The newest time in it.
+    var greatestStamp: HybridTimestamp {
+        let newest = stores.values.compactMap(\.greatestStamp).max()
+        let start = HybridTimestamp(milliseconds: .min)
+        guard case .delta(let delta) = self else { return newest ?? start }
+        return max(delta.stamp, newest ?? start)
+    }
+}
+
+extension WholeForm {
+    /// The stores of the definition's registers.
+    var hidden: [CausalForm.Field] {
+        stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
+            .filter { SharedDefinition.isRegister($0.key) }
+    }
+
+    /// The author of the newest change.
+    var lastAuthor: Author? {
+        stores.filter { $0.by != nil }.max { $0.at < $1.at }?.by?.withText()
+    }
+}
+
+extension FieldStore {
+    /// The newest time of a write in it; `nil` if its writes have none.
+    var greatestStamp: HybridTimestamp? {
+        switch self {
+        case .register(let store): store.siblings.map(\.stamp).max()
+        case .components(let store):
+            store.components.flatMap(\.register.siblings).map(\.stamp).max()
+        case .counter(let store): store.bases.map(\.stamp).max()
+        case .sealed(let store): store.secret?.stamp
+        case .tags, .presses: nil
+        }
+    }
+}

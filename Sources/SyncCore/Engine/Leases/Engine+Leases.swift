@@ -250,7 +250,7 @@ extension Engine {
         armLeases(found, of: form)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
-                form: form.name, revision: Revision(clamping: state.revision), skipped: nil,
+                form.stateStart, revision: Revision(clamping: state.revision), skipped: nil,
                 into: &writer
             ) { writer in
                 writer.token(CausalContext())

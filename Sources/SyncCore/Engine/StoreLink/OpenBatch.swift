@@ -3,13 +3,10 @@
 /// This is group commit without a timer (DeWitt et al., "Implementation Techniques for Main Memory
 /// Database Systems", SIGMOD 1984).
 struct OpenBatch {
-    /// What happens when a batch is committed, in order.
+    /// What happens when a batch is committed, in order, after its revisions are shown.
     enum Event {
-        /// A revision becomes visible. It touches these controls of that definition.
-        case revision(
-            LiveForm, frame: [UInt8], touched: Few<Int>, definition: FormDefinition)
-        /// A definition changed. Subscribers get `frame`, watchers of the form list get `listing`.
-        case redefined(LiveForm, frame: [UInt8], listing: Listing)
+        /// A definition changed. Watchers of the form list get `listing`.
+        case redefined(LiveForm, listing: Listing)
         /// A form can be read from now on.
         case created(LiveForm, listing: Listing)
         /// A form is gone: subscribers get the same frame as those who watch the list.
@@ -22,8 +19,8 @@ struct OpenBatch {
         /// The form of the event.
         var form: LiveForm {
             switch self {
-            case .revision(let form, _, _, _), .redefined(let form, _, _), .created(let form, _),
-                .deleted(let form, _), .told(let form, _, _), .proposal(let form, _):
+            case .redefined(let form, _), .created(let form, _), .deleted(let form, _),
+                .told(let form, _, _), .proposal(let form, _):
                 form
             }
         }
@@ -44,7 +41,7 @@ struct OpenBatch {
         let form: FormKey?
         let target: AnswerTarget
         let id: RequestID?
-        let response: [UInt8]
+        let response: SharedBytes
     }
 
     /// The stored answer to a request with an idempotency key, with the form that the request
@@ -102,6 +99,10 @@ struct OpenBatch {
     /// The estimated bytes of all revisions.
     var bytes = 0
 
+    /// The newest responses that wait.
+    private var responses: FrameChunk?
+    private static var responseBytes: Int { 8 << 10 }
+
     init(number: UInt64) { self.number = number }
 
     /// The most entries that are reserved before they are needed.
@@ -110,7 +111,18 @@ struct OpenBatch {
     /// Reserves memory for as many entries as another batch has.
     mutating func reserve(as other: OpenBatch) {
         waiters.reserveCapacity(min(other.waiters.count, Self.reservedMax))
-        events.reserveCapacity(min(other.events.count, Self.reservedMax))
+    }
+
+    /// Stores a response that will wait, in memory that several share.
+    mutating func keep(_ response: UnsafeBufferPointer<UInt8>) -> SharedBytes {
+        if let responses, responses.unusedBytes >= response.count {
+            return responses.share(responses.append(response))
+        }
+        // The only response of a batch takes no more memory than it has.
+        let chunk = FrameChunk(
+            capacity: max(waiters.isEmpty ? 0 : Self.responseBytes, response.count))
+        responses = chunk
+        return chunk.share(chunk.append(response))
     }
 
     var isEmpty: Bool {
