@@ -198,7 +198,7 @@ struct LinkMachineTests {
         bench.machine.down(at: bench.now)
         bench.up()
         func created() -> Int {
-            bench.published.count { $0.subject.hasPrefix("$JS.API.STREAM.CREATE") }
+            bench.published.filter { $0.subject.hasPrefix("$JS.API.STREAM.CREATE") }.count
         }
         let missing = #"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#
         bench.answer("$JS.API.STREAM.INFO", missing)
