@@ -43,7 +43,7 @@ def servers():
 
 
 def report(figures, findings):
-    """The end of a row that ran on each server. Without a current one it is no whole run."""
+    """The end of a row that ran on each server. Without a current one the run is not whole."""
     if current_server() is None:
         figures.append("no current nats-server (scripts/dependencies torture could not fetch it)")
         if peers.SHARE >= 1 and not findings:

@@ -1,7 +1,7 @@
 // A test of the link: one message that goes to the stream and comes back, each part timed.
 //
-//   server ─answered─▶ taken ─acknowledged─▶ back ─delivered─▶ saved ─the cursor is durable─▶ ended
-//      └──────────────── no answer in time, or the link goes down: failed at that part ──────▶ ended
+//   server ─answered─▶ taken ─acknowledged─▶ back ─delivered─▶ saved ─cursor is durable─▶ ended
+//      └─────────────── no answer in time, or the link goes down: failed at that part ─────▶ ended
 
 /// A test of the link: see the head of this file.
 package struct LinkProbe: Hashable, Sendable {

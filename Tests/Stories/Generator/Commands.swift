@@ -21,7 +21,7 @@ struct CommandMaker {
         ("form delete", 10), ("form list", 8), ("form show", 8), ("form check", 6), ("wait", 12),
         ("form preview", 4),
         ("watch", 8), ("run", 6), ("history", 8), ("explain", 8), ("describe", 8), ("who", 6),
-        ("status", 4), ("link status", 2), ("link repair", 2),
+        ("status", 4), ("link status", 2), ("link repair", 2), ("link form", 2), ("link test", 2),
         ("propose", 12), ("proposals", 4), ("approve", 8), ("refuse", 4), ("withdraw", 4),
         ("backup", 3), ("handle", 3), ("pick", 6), ("open", 4), ("form new", 3), ("form import", 3),
         ("completions", 3), ("doctor", 2), ("help", 2), ("relay", 2),
@@ -383,6 +383,16 @@ struct CommandMaker {
                 .init(
                     StoryCommand.status(
                         Self.ask(&$0, $1, [StoryRequest("link.repair", [("form", "nobody")])])))
+            }
+        case "link form":
+            return StoryCommand(name: name, words: ["link", "form", "nobody"]) {
+                .init(
+                    StoryCommand.status(
+                        Self.ask(&$0, $1, [StoryRequest("form.link", [("form", "nobody")])])))
+            }
+        case "link test":
+            return StoryCommand(name: name, words: ["link", "test"]) {
+                .init(StoryCommand.status(Self.ask(&$0, $1, [StoryRequest("link.test", [])])))
             }
         case "doctor": return StoryCommand(name: name, words: ["doctor"]) { _, _ in .init(0) }
         default: return StoryCommand(name: name, words: ["status"]) { _, _ in .init(0) }

