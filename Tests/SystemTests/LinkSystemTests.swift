@@ -53,7 +53,7 @@ private final class LinkedHost {
     func must(_ words: String...) throws {
         let outcome = try ChildProcess.run(
             [builtProgram("pickerctl")] + words + ["--socket", folder("sock"), "--no-autostart"])
-        #expect(outcome.status == 0, "\(words): \(outcome.err)")
+        #expect(outcome.status == 0, "\(words): \(outcome.out)")
     }
 
     /// All values of the form, as lines.
@@ -175,7 +175,7 @@ struct LinkSystemTests {
             }
         }
         let open = try one.run("link", "form", "deploy")
-        #expect(open.status != 0 && open.err.contains("say which one stays"), "\(open.err)")
+        #expect(open.status == 75 && open.out.contains("say which one stays"), "\(open.out)")
         try one.must("link", "form", "deploy", "--take-theirs")
         try fleet.settle("both have the other one") { one.values.contains("note=theirs") }
         try two.must("form", "delete", "--yes", "deploy")

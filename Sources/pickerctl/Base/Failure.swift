@@ -68,7 +68,7 @@ extension Failure {
             case .conflict, .limit, .busy: .temporary
             case .forbidden, .approvalNeeded: .noPermission
             case .unavailable, .unsupportedProtocol: .unavailable
-            case .invalidParams where !error.problems.isEmpty: .data
+            case .invalidParams where !error.problems.isEmpty || error.path == "link": .data
             case .invalidParams where error.isOfOptions: .usage
             case .parse, .invalidRequest, .frameTooLarge, .methodNotFound, .invalidParams,
                 .internal:

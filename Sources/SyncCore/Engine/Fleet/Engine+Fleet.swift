@@ -343,5 +343,6 @@ extension Engine {
 
 extension WireError {
     static let noLink = WireError(
-        .invalidParams, "this daemon is not linked to others; see link: in pickersyncd.yaml")
+        .invalidParams, "this daemon is not linked to others; see link: in pickersyncd.yaml",
+        path: "link")
 }

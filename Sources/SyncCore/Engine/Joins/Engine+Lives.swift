@@ -147,6 +147,6 @@ extension WireError {
         WireError(
             .invalidParams,
             "form \(form.name) is not shared with other hosts; see link.forms in "
-                + "pickersyncd.yaml", form: form.name)
+                + "pickersyncd.yaml", form: form.name, path: "link")
     }
 }
