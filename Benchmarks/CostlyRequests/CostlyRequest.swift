@@ -94,6 +94,9 @@ private let plainCases: [CostlyRequest] = [
         return call(.linkMessage, #"{"subject":"ps.ops.a.b","data":"\#(data)"}"#)
     },
     CostlyRequest(.linkRepair, "plain") { call(.linkRepair, #"{"form":"f"}"#) },
+    CostlyRequest(.linkTest, "plain") { call(.linkTest, "{}") },
+    CostlyRequest(.formLink, "plain") { call(.formLink, #"{"form":"f"}"#) },
+    CostlyRequest(.formUnlink, "plain") { call(.formUnlink, #"{"form":"f"}"#) },
     CostlyRequest(.formList, "many-forms", setup: manyForms()) { call(.formList, "{}") },
     CostlyRequest(.formWatch, "many-forms", setup: manyForms()) { call(.formWatch, "{}") },
     CostlyRequest(
