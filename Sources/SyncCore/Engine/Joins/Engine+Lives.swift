@@ -109,6 +109,7 @@ extension Engine {
         var joined = JoinedStores(item, with: state, dropsOwn: how == .theirs)
         do throws(JoinProblem) {
             try write(own.lives.joined(other.lives), into: &joined, by: author)
+            if how == .ours { try overwriteNumbers(of: other, in: &joined, state, by: author) }
             guard
                 let (said, definition) = try definition(
                     saidBy: joined.hidden, over: state, evenIfSame: true)
@@ -121,18 +122,47 @@ extension Engine {
         form.link?.gatherWhole()
     }
 
+    /// Sets each number that the other form has to the one of this form.
+    ///
+    /// The other hosts may increment theirs at this moment. A host's increments are one sum, which
+    /// would come back as a whole.
+    private func overwriteNumbers(
+        of other: WholeForm, in joined: inout JoinedStores, _ state: FormState, by author: Author
+    ) throws(JoinProblem) {
+        let counted = other.stores.filter { $0.store.kind == .counter && !$0.store.isEmpty }
+        for key in counted.map({ CausalForm.Field(id: $0.id, store: $0.store).key }) {
+            guard let place = state.controlsByStore[key],
+                case .counter(var counter) = joined.cells[place] ?? state.cells[place].store
+            else { continue }
+            let control = state.definition.controls[place]
+            let initial = control.defaultValue.numberValue ?? .zero
+            let value =
+                counter.isEmpty
+                ? nil : counter.value(control.conflictPolicy, default: initial)
+            counter.set(
+                value, author: author, dot: try newDot(in: &joined), stamp: clocks.newStamp(),
+                seen: .context(joined.context), policy: control.conflictPolicy)
+            joined.cells[place] = .counter(counter)
+        }
+    }
+
+    /// The next write of this replica in joined stores.
+    private func newDot(in joined: inout JoinedStores) throws(JoinProblem) -> Dot {
+        guard let dot = joined.context.nextDot(for: replica) else {
+            throw JoinProblem(WireError.counterUsedUp.message)
+        }
+        joined.context.insert(dot)
+        return dot
+    }
+
     /// Writes to the definition of joined stores that their form has had these lives.
     func write(
         _ lives: FormLives, into joined: inout JoinedStores, by author: Author? = nil
     ) throws(JoinProblem) {
         guard let said = SharedDefinition(in: joined.hidden) else { throw .unreadable(nil) }
-        guard let dot = joined.context.nextDot(for: replica) else {
-            throw JoinProblem(WireError.counterUsedUp.message)
-        }
-        joined.context.insert(dot)
         joined.hidden.write(
-            said.with(said.lives.joined(lives)).json, SharedDefinition.key, dot: dot,
-            stamp: clocks.newStamp(), by: author ?? remote)
+            said.with(said.lives.joined(lives)).json, SharedDefinition.key,
+            dot: try newDot(in: &joined), stamp: clocks.newStamp(), by: author ?? remote)
     }
 }
 

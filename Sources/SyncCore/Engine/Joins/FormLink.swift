@@ -74,9 +74,6 @@ final class FormLink {
 
     init(host: String) { self.host = host }
 
-    /// Whether there is something to take.
-    var hasUnsent: Bool { isWholeDue || !unsent.isEmpty }
-
     /// Adds the change of a transaction that the gathering batch has. A whole that is taken before
     /// the batch is durable does not have it.
     func gather(_ delta: FormDelta) { gathering.append(delta) }
