@@ -90,10 +90,10 @@ struct HistoryCopy {
     ///
     /// - Throws: if the copy cannot be written.
     func copy(_ image: StoreImage) throws(StoreError) {
+        // The image may contain some revisions itself.
+        let own = image.firstRevisions
         for form in image.forms {
-            // The image may contain some revisions itself.
-            let own = image.revisions.first { $0.form == form.key }?.revision ?? .max
-            try copyLog(of: form.key, through: min(form.revision, own - 1))
+            try copyLog(of: form.key, through: min(form.revision, (own[form.key] ?? .max) - 1))
             try copyOlder(of: form)
         }
         try copyKeys(but: Set(image.failedKeys.map { KeyName(uid: $0.uid, key: $0.key) }))
@@ -104,11 +104,14 @@ struct HistoryCopy {
         defer { read.reset() }
         guard (try? read.bind(1, form)) != nil, (try? read.bind(2, count: through + 1)) != nil
         else { return }
-        while (try? read.step()) == true {
-            let row = LogRow(heads: read.blob(1), content: read.blob(2))
-            // Watchers and history need a gapless log: what is older than a damaged row goes too.
-            guard let rows = row.revisions(of: form) else { return }
-            try target.insert(rows.prefix { $0.revision <= through })
+        // Watchers and history need a gapless log: what is older than a damaged row goes too.
+        var next: UInt64?
+        while (try? read.step()) == true, let row = read.logRow,
+            row.last + 1 == next ?? row.last + 1
+        {
+            next = row.first
+            let heads = row.heads.prefix { $0.revision <= through }
+            try target.insert(heads.map { read.revision($0, of: form) }[...])
         }
     }
 

@@ -28,7 +28,7 @@ extension Database {
         while !rest.isEmpty {
             var bytes = 0
             let fitting = rest.prefix { row in
-                bytes += row.told.count
+                bytes += row.bytesEstimate
                 return bytes <= LogRow.bytesMax
             }
             let part = fitting.isEmpty ? rest.prefix(1) : fitting
@@ -47,8 +47,12 @@ extension Database {
         of form: FormKey, from: UInt64, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [RevisionRow] {
         var found = Found(rowsMax: rowsMax, bytesMax: bytesMax)
-        try readLog(.logBetween, form, from, .max) { _, rows in
-            found.add(rows.drop { $0.revision < from })
+        var next: UInt64?
+        try readLog(.logBetween, form, from, .max) { row, read throws(StoreError) in
+            // A watcher must not miss a revision without a word.
+            guard row.first == next ?? row.first else { throw damagedLog(form) }
+            next = row.last + 1
+            return found.add(row.heads.lazy.filter { $0.revision >= from }, read)
         }
         return found.rows
     }
@@ -59,15 +63,15 @@ extension Database {
         of form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [RevisionRow] {
         var found = Found(rowsMax: rowsMax, bytesMax: bytesMax)
-        try readLog(.logBefore, form, before) { _, rows in
-            found.add(rows.reversed().drop { $0.revision >= before })
+        try readLog(.logBefore, form, before) { row, read in
+            found.add(row.heads.reversed().lazy.filter { $0.revision < before }, read)
         }
         guard found.rows.isEmpty else { return found.rows }
         let older = try statement(.older)
         defer { older.reset() }
         try older.bind(1, form)
         try older.bind(2, count: before)
-        while try older.step(), found.add(CollectionOfOne(older.revisionRow)) {}
+        while try older.step(), found.add(older.revisionRow) {}
         return found.rows
     }
 
@@ -83,23 +87,37 @@ extension Database {
             self.bytesMax = bytesMax
         }
 
-        /// Adds what fits. Returns whether more is wanted.
-        mutating func add(_ more: some Sequence<RevisionRow>) -> Bool {
-            for row in more {
-                bytes += row.told.count
-                if rows.count == rowsMax || bytes > bytesMax && !rows.isEmpty { return false }
-                rows.append(row)
+        /// Adds a revision if it fits. Returns whether more is wanted.
+        mutating func add(_ row: RevisionRow) -> Bool {
+            guard hasPlace(row.frame.count) else { return false }
+            rows.append(row)
+            return rows.count < rowsMax
+        }
+
+        /// Reads and adds what fits. Returns whether more is wanted.
+        mutating func add(
+            _ heads: some Sequence<LogRow.Head>, _ read: (LogRow.Head) -> RevisionRow
+        ) -> Bool {
+            for head in heads {
+                guard hasPlace(head.frame.count) else { return false }
+                rows.append(read(head))
+                if rows.count == rowsMax { return false }
             }
             return true
+        }
+
+        private mutating func hasPlace(_ count: Int) -> Bool {
+            bytes += count
+            return bytes <= bytesMax || rows.isEmpty
         }
     }
 
     /// Reads rows of the log until `body` returns false.
     ///
-    /// - Parameter body: gets the row's number and its revisions, ascending.
+    /// - Parameter body: gets the row, and a function that reads a revision of it.
     private func readLog(
         _ query: Query, _ form: FormKey, _ bounds: UInt64...,
-        body: (_ number: Int64, _ rows: [RevisionRow]) throws(StoreError) -> Bool
+        body: (LogRow, (LogRow.Head) -> RevisionRow) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let statement = try statement(query)
         defer { statement.reset() }
@@ -108,9 +126,8 @@ extension Database {
             try statement.bind(Int32(index + 2), count: bound)
         }
         while try statement.step() {
-            let row = LogRow(heads: statement.blob(1), content: statement.blob(2))
-            guard let rows = row.revisions(of: form) else { throw damagedLog(form) }
-            guard try body(statement.integer(0), rows) else { return }
+            guard let row = statement.logRow else { throw damagedLog(form) }
+            guard try body(row, { statement.revision($0, of: form) }) else { return }
         }
     }
 
@@ -126,10 +143,11 @@ extension Database {
         by change: (RevisionRow) -> RevisionRow?
     ) throws(StoreError) {
         var changed: [(number: Int64, rows: [RevisionRow])] = []
-        try readLog(.logBetween, form, range.lowerBound, range.upperBound) { number, rows in
-            guard rows.contains(where: { range.contains($0.revision) }) else { return true }
+        try readLog(.logBetween, form, range.lowerBound, range.upperBound) { row, read in
+            guard row.heads.contains(where: { range.contains($0.revision) }) else { return true }
+            let rows = row.heads.map(read)
             changed.append(
-                (number, rows.compactMap { range.contains($0.revision) ? change($0) : $0 }))
+                (row.number, rows.compactMap { range.contains($0.revision) ? change($0) : $0 }))
             return true
         }
         for (number, rows) in changed {
@@ -176,9 +194,9 @@ extension Database {
         try recent.bind(2, before)
         var end = UInt64.max
         if try recent.step() {
-            let heads = LogRow.heads(recent.blob(0))
+            let row = recent.logRow
             recent.reset()
-            guard let first = heads?.first(where: { $0.at >= before }) else {
+            guard let first = row?.heads.first(where: { $0.at >= before }) else {
                 throw damagedLog(form)
             }
             end = first.revision - 1
@@ -209,10 +227,10 @@ extension Database {
             if places[uid, default: 0] <= kept.revisionsPerUser { chosen.insert(head.revision) }
         }
         if let first = chosen.min(), let last = chosen.max() {
-            try readLog(.logBetween, form, first, last) { _, rows throws(StoreError) in
-                for row in rows where chosen.contains(row.revision) {
+            try readLog(.logBetween, form, first, last) { row, read throws(StoreError) in
+                for head in row.heads where chosen.contains(head.revision) {
                     let statement = try statement(.putOlder)
-                    try statement.bind(row)
+                    try statement.bind(read(head))
                     try statement.run()
                 }
                 return true
@@ -240,10 +258,9 @@ extension Database {
         try statement.bind(2, count: through)
         var kept: [Kept] = []
         while try statement.step() {
-            guard let heads = LogRow.heads(statement.blob(1)) else { throw damagedLog(form) }
-            let number = statement.integer(0)
-            for head in heads where head.revision <= through {
-                kept.append(Kept(head: head, number: number))
+            guard let row = statement.logRow else { throw damagedLog(form) }
+            for head in row.heads where head.revision <= through {
+                kept.append(Kept(head: head, number: row.number))
             }
         }
         return kept
@@ -264,7 +281,7 @@ extension Database {
         let chosen = Self.journal(kept.values.map(\.head), rowsMax: rowsMax)
         var bytes = 0
         let fitting = chosen.prefix { row in
-            bytes += kept[row.revision]?.head.recordBytes ?? 0
+            bytes += kept[row.revision]?.head.record.count ?? 0
             return bytes <= bytesMax || row.revision == chosen.first?.revision
         }
         let records = try records(of: form, fitting.compactMap { kept[$0.revision] })
@@ -323,9 +340,9 @@ extension Database {
             let wanted = Set(group.map(\.head.revision))
             if number != nil {
                 guard let first = wanted.min() else { continue }
-                try readLog(.logBetween, form, first, first) { _, rows in
-                    for row in rows where wanted.contains(row.revision) {
-                        records[row.revision] = row.record
+                try readLog(.logBetween, form, first, first) { row, read in
+                    for head in row.heads where wanted.contains(head.revision) {
+                        records[head.revision] = read(head).record
                     }
                     return true
                 }
@@ -347,22 +364,36 @@ extension Statement {
     /// Revisions as the columns of a row of the log.
     fileprivate func bind(_ rows: ArraySlice<RevisionRow>) throws(StoreError) {
         guard let first = rows.first, let last = rows.last else { return }
-        let row = LogRow(rows)
+        let (heads, content) = LogRow.columns(of: rows)
         try bind(1, first.form)
         try bind(2, count: first.revision)
         try bind(3, count: last.revision)
         try bind(4, rows.reduce(.min) { max($0, $1.at) })
-        try bind(5, row.heads)
-        try bind(6, row.content)
+        try bind(5, heads)
+        try bind(6, content)
+    }
+
+    /// The current row of the log; `nil` if it is damaged.
+    var logRow: LogRow? {
+        LogRow(
+            number: integer(0), first: count(1), last: count(2), heads: blob(3),
+            contentBytes: Int(integer(4)))
+    }
+
+    /// A revision of the current row of the log.
+    func revision(_ head: LogRow.Head, of form: FormKey) -> RevisionRow {
+        RevisionRow(
+            form: form, revision: head.revision, at: head.at, frame: blob(5, head.frame),
+            record: blob(5, head.record), uid: head.uid, undoes: head.undoes,
+            isPartialUndo: head.isPartialUndo)
     }
 
     /// The current row of `older` without its content.
     fileprivate var olderHead: LogRow.Head {
         let undoes = optionalInteger(2)
         return LogRow.Head(
-            revision: count(0), at: 0,
-            uid: optionalInteger(1).map(UInt32.init(truncatingIfNeeded:)),
-            undoes: undoes?.magnitude, isPartialUndo: undoes ?? 0 < 0, frameBytes: 0,
-            recordBytes: Int(integer(3)))
+            revision: count(0), uid: optionalInteger(1).map(UInt32.init(truncatingIfNeeded:)),
+            undoes: undoes?.magnitude, isPartialUndo: undoes ?? 0 < 0,
+            record: 0..<max(0, Int(integer(3))))
     }
 }

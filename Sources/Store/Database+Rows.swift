@@ -103,12 +103,12 @@ extension Database {
             if !known.contains(forms.integer(0)) { gone.append(forms.integer(0)) }
         }
         for form in gone { try apply(.deleteForm(form)) }
+        let own = image.firstRevisions
         for form in image.forms {
             try run(.deleteFields, form.key)
             try run(.deleteOngoing, form.key)
             // A failed batch may have some of the revisions that are published.
-            let newest = image.revisions.first { $0.form == form.key }?.revision
-            let end = min(form.revision, (newest ?? .max) - 1)
+            let end = min(form.revision, (own[form.key] ?? .max) - 1)
             try replaceLog(of: form.key, (end + 1)...UInt64.max) { _ in nil }
         }
         for key in image.failedKeys {
@@ -211,5 +211,12 @@ extension Statement {
             key: integer(0), name: text(1), log: text(2),
             owner: UInt32(truncatingIfNeeded: integer(3)), version: count(4), revision: count(5),
             definition: blob(6), applied: blob(7), context: blob(8))
+    }
+}
+
+extension StoreImage {
+    /// The oldest revision that it has of each form.
+    var firstRevisions: [FormKey: UInt64] {
+        Dictionary(revisions.map { ($0.form, $0.revision) }, uniquingKeysWith: { old, _ in old })
     }
 }

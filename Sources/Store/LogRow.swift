@@ -2,116 +2,94 @@
 ///
 /// To SQLite a row and its entry in an index cost several times what their bytes cost. So a row has
 /// many revisions, and an edit of a large batch costs little more than its bytes. `heads` has what
-/// retention and undo look for, so they need not read `content`.
+/// retention and undo look for; `content` has notifications and records, and is read in parts.
 
 internal import SyncCore
 
-/// The encoded columns of one row.
+/// One row, whose columns agree with each other.
 struct LogRow {
-    /// A row has at most this many bytes of content, except for one revision that is longer.
+    /// A row has at most about this many bytes of content, except for one revision that is longer.
     static let bytesMax = 1 << 16
 
     /// What is known of a revision without its content.
     struct Head {
         var revision: UInt64
-        var at: Int64
+        var at: Int64 = 0
         var uid: UInt32?
         /// The revision that it undid.
         var undoes: UInt64?
         var isPartialUndo: Bool
-        var frameBytes: Int
-        var recordBytes: Int
+        /// Its notification in the content.
+        var frame = 0..<0
+        /// Its record in the content.
+        var record: Range<Int>
     }
 
-    let heads: [UInt8]
-    let content: [UInt8]
-}
+    /// The row's number in the table.
+    let number: Int64
+    /// The first and the last revision.
+    let first: UInt64
+    let last: UInt64
+    /// The revisions, ascending.
+    let heads: [Head]
 
-extension LogRow {
-    /// Encodes revisions.
-    init(_ rows: some Collection<RevisionRow>) {
-        var heads: [UInt8] = []
+    /// Reads the columns; `nil` if they are damaged.
+    init?(number: Int64, first: UInt64, last: UInt64, heads bytes: [UInt8], contentBytes: Int) {
+        var reader = CausalityReader(bytes)
+        var heads: [Head] = []
+        var end = 0
+        while reader.offset < bytes.count {
+            guard let head = try? Head(&reader, contentAt: end),
+                head.revision > heads.last?.revision ?? 0, head.revision < .max,
+                head.record.upperBound <= contentBytes
+            else { return nil }
+            end = head.record.upperBound
+            heads.append(head)
+        }
+        guard heads.first?.revision == first, heads.last?.revision == last, end == contentBytes
+        else { return nil }
+        self.number = number
+        self.first = first
+        self.last = last
+        self.heads = heads
+    }
+
+    /// The columns `heads` and `content` of these revisions.
+    static func columns(
+        of rows: some Collection<RevisionRow>
+    ) -> (heads: [UInt8], content: [UInt8]) {
+        var heads = CausalityWriter()
         var content: [UInt8] = []
-        content.reserveCapacity(rows.reduce(0) { $0 + $1.told.count + 512 })
+        content.reserveCapacity(rows.reduce(0) { $0 + $1.bytesEstimate })
         for row in rows {
             let record = row.record
-            heads.append(varint: row.revision)
-            heads.append(varint: UInt64(bitPattern: row.at))
-            heads.append(varint: row.uid.map { UInt64($0) + 1 } ?? 0)
-            heads.append(varint: row.undoes.map { ($0 << 1) + (row.isPartialUndo ? 1 : 0) } ?? 0)
-            heads.append(varint: UInt64(row.told.count))
-            heads.append(varint: UInt64(record.count))
+            heads.unsigned(row.revision)
+            heads.signed(row.at)
+            heads.unsigned(row.uid.map { UInt64($0) + 1 } ?? 0)
+            heads.unsigned(row.undoes.map { ($0 << 1) + (row.isPartialUndo ? 1 : 0) } ?? 0)
+            heads.count(row.told.count)
+            heads.count(record.count)
             row.told.withBytes { content += $0 }
             content += record
         }
-        self.heads = heads
-        self.content = content
-    }
-
-    /// The heads in a column; `nil` if it is damaged.
-    static func heads(_ bytes: [UInt8]) -> [Head]? {
-        var heads: [Head] = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            guard let revision = rest.takeVarint(), let at = rest.takeVarint(),
-                let uid = rest.takeVarint(), let back = rest.takeVarint(),
-                let frame = rest.takeVarint().flatMap(Int.init(exactly:)),
-                let record = rest.takeVarint().flatMap(Int.init(exactly:))
-            else { return nil }
-            heads.append(
-                Head(
-                    revision: revision, at: Int64(bitPattern: at),
-                    uid: uid == 0 ? nil : UInt32(truncatingIfNeeded: uid &- 1),
-                    undoes: back == 0 ? nil : back >> 1, isPartialUndo: back & 1 == 1,
-                    frameBytes: frame, recordBytes: record))
-        }
-        return heads
-    }
-
-    /// The revisions, ascending; `nil` if the row is damaged.
-    func revisions(of form: FormKey) -> [RevisionRow]? {
-        guard let heads = Self.heads(heads) else { return nil }
-        var rest = content[...]
-        var rows: [RevisionRow] = []
-        for head in heads {
-            guard rest.count >= head.frameBytes,
-                rest.count - head.frameBytes >= head.recordBytes
-            else { return nil }
-            let frame = [UInt8](rest.prefix(head.frameBytes))
-            rest = rest.dropFirst(head.frameBytes)
-            rows.append(
-                RevisionRow(
-                    form: form, revision: head.revision, at: head.at, frame: frame,
-                    record: [UInt8](rest.prefix(head.recordBytes)), uid: head.uid,
-                    undoes: head.undoes, isPartialUndo: head.isPartialUndo))
-            rest = rest.dropFirst(head.recordBytes)
-        }
-        return rest.isEmpty ? rows : nil
+        return (heads.bytes, content)
     }
 }
 
-extension [UInt8] {
-    /// Appends a number in groups of seven bits, the lowest first (LEB128).
-    fileprivate mutating func append(varint number: UInt64) {
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
-}
-
-extension ArraySlice<UInt8> {
-    /// Takes the number at the beginning; `nil` if there is none.
-    fileprivate mutating func takeVarint() -> UInt64? {
-        var number: UInt64 = 0
-        var shift: UInt64 = 0
-        while let byte = popFirst(), shift < 64 {
-            number |= UInt64(byte & 0x7F) << shift
-            if byte < 0x80 { return number }
-            shift += 7
-        }
-        return nil
+extension LogRow.Head {
+    fileprivate init(
+        _ reader: inout CausalityReader, contentAt start: Int
+    ) throws(CausalityDecodeError) {
+        revision = try reader.unsigned()
+        at = try reader.signed()
+        let uid = try reader.unsigned()
+        self.uid = uid == 0 ? nil : UInt32(truncatingIfNeeded: uid - 1)
+        let back = try reader.unsigned()
+        undoes = back == 0 ? nil : back >> 1
+        isPartialUndo = back & 1 == 1
+        let frameBytes = Int(try reader.unsigned32())
+        let recordBytes = Int(try reader.unsigned32())
+        frame = start..<start + frameBytes
+        record = frame.upperBound..<frame.upperBound + recordBytes
     }
 }

@@ -12,6 +12,8 @@ enum Query: Int, CaseIterable {
 
     /// All columns of a revision that is kept beyond the newest ones.
     static let columns = "form, revision, at, frame, record, uid, back"
+    /// The columns of a row of the log without its content; `length` does not read it.
+    private static let heads = "number, first, last, heads, length(content)"
 
     /// The SQL text.
     var sql: String {
@@ -63,19 +65,19 @@ enum Query: Int, CaseIterable {
         // From the row that has the first bound, or would have it.
         case .logBetween:
             """
-            SELECT number, heads, content FROM log WHERE form = ?1 AND first >= \
+            SELECT \(Self.heads), content FROM log WHERE form = ?1 AND first >= \
             coalesce((SELECT max(first) FROM log WHERE form = ?1 AND first <= ?2), 0) \
             AND first <= ?3 ORDER BY first
             """
         case .logBefore:
             """
-            SELECT number, heads, content FROM log WHERE form = ?1 AND first < ?2 \
+            SELECT \(Self.heads), content FROM log WHERE form = ?1 AND first < ?2 \
             ORDER BY first DESC
             """
         case .logHeads:
-            "SELECT number, heads FROM log WHERE form = ?1 AND first <= ?2 ORDER BY first"
+            "SELECT \(Self.heads) FROM log WHERE form = ?1 AND first <= ?2 ORDER BY first"
         case .logSince:
-            "SELECT heads FROM log WHERE form = ?1 AND at >= ?2 ORDER BY first LIMIT 1"
+            "SELECT \(Self.heads) FROM log WHERE form = ?1 AND at >= ?2 ORDER BY first LIMIT 1"
         case .deleteLog: "DELETE FROM log WHERE form = ?1"
         case .deleteLogRow: "DELETE FROM log WHERE number = ?1"
         case .deleteLogThrough:

@@ -167,13 +167,13 @@ extension Database {
         var bytes = 0
         while try read.step() {
             let row = read.revisionRow
-            if let last = rows.last, last.form != row.form || bytes >= LogRow.bytesMax {
+            bytes += row.bytesEstimate
+            if let last = rows.last, last.form != row.form || bytes > LogRow.bytesMax {
                 try insert(rows[...])
                 rows.removeAll(keepingCapacity: true)
-                bytes = 0
+                bytes = row.bytesEstimate
             }
             rows.append(row)
-            bytes += row.told.count
         }
         try insert(rows[...])
     }

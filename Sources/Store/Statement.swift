@@ -132,6 +132,14 @@ final class Statement {
         return unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    /// A part of a blob; empty if the blob does not have it.
+    func blob(_ column: Int32, _ range: Range<Int>) -> [UInt8] {
+        guard let base = unsafe sqlite3_column_blob(handle, column),
+            unsafe range.upperBound <= Int(sqlite3_column_bytes(handle, column))
+        else { return [] }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: range.upperBound)[range])
+    }
+
     private func check(_ code: Int32) throws(StoreError) {
         guard code == SQLITE_OK else {
             let error = database.failure(code)

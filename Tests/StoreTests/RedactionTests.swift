@@ -46,4 +46,31 @@ struct RedactionTests {
         try store.close()
         #expect(try !contains("hunter2", scratch))
     }
+
+    @Test("a message is overwritten among others of one batch, before and after some are pruned")
+    func amongOthers() throws {
+        let scratch = try Scratch()
+        let store = try scratch.open().store
+        try store.put(.putForm(.sample()))
+        func row(_ revision: UInt64) -> RevisionRow {
+            var row = RevisionRow.sample(revision, uid: 1000)
+            row.frame = Array((revision % 10 == 7 ? "hunter\(revision);" : "harmless;").utf8)
+            return row
+        }
+        try store.put((1...40).map { .appendRevision(row($0)) })
+        for revision: UInt64 in [7, 27] {
+            if revision == 27 {
+                try store.put(.pruneRevisions(form: 1, through: 20, before: 0, keeping: .none))
+            }
+            #expect(try contains("hunter\(revision);", scratch))
+            try store.put(
+                .redactRevision(form: 1, revision: revision, frame: Array("redacted".utf8)))
+            #expect(try !contains("hunter\(revision);", scratch))
+        }
+        #expect(try store.revisions() == Array(21...40))
+        #expect(
+            try store.all().revisions.map { String(decoding: $0.frame, as: UTF8.self) }
+                == (21...40).map { $0 == 27 ? "redacted" : $0 == 37 ? "hunter37;" : "harmless;" })
+        try store.close()
+    }
 }

@@ -13,7 +13,7 @@ public struct RevisionRow: Sendable, Hashable {
     }
     private let content: RowBlob
     /// The approximate size of the row, without encoding its record.
-    let bytesEstimate: Int
+    package let bytesEstimate: Int
 
     /// JSON text: author, kind, touched fields and undo steps. Encoded at each call.
     public var record: [UInt8] { content.bytes }

@@ -5,8 +5,8 @@
 /// - a *form* has a dense `key` that is never used again in a store;
 /// - a *field* is the dot store of a control and the metadata of its last change;
 /// - a *revision* is one transaction of a form: its notification, and a record of its author and
-///   undo steps. Its uid and the revision that it undoes are columns, because retention and undo
-///   use them;
+///   undo steps. The store knows its uid and the revision that it undoes, because retention and
+///   undo use them;
 /// - an *ongoing* row is something that a form has under way beside its values, by kind and id;
 /// - an *idempotency key* has the answer to one request of one uid.
 

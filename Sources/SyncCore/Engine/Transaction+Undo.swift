@@ -287,7 +287,9 @@ extension UndoStep {
             action = .components(rows)
         case .tags(var trace, let added, let removed, let wasSet):
             // Of two writes, this is the one that restores tags; the other one removes some.
-            trace.restore(step.trace(component: nil), isRestored: !added.isEmpty)
+            trace.restore(
+                step.trace(component: nil), values: max(added.count, removed.count),
+                isRestored: !added.isEmpty)
             action = .tags(trace, added: added, removed: removed, wasSet: wasSet)
         case .increment: break
         }
@@ -295,21 +297,20 @@ extension UndoStep {
 }
 
 extension UndoStep.Trace {
-    /// The most writes of which `over` says that they had the value before: the first one, whose
-    /// author may still undo it, and the newest.
-    private static var overMax: Int { 8 }
-
     /// Records that the write undoes another one, and restores the value before it.
     ///
     /// Once the other one is undone by another user, the store does not return it for the journal.
-    /// So its own `restores` are needed here too, in case that this write is undone.
-    fileprivate mutating func restore(_ other: UndoStep.Trace?, isRestored: Bool = true) {
+    /// So what it had restored is named here too, in case that this write is undone: the first
+    /// writes of these values, which their authors may still undo. Those between belong to undos
+    /// that were undone.
+    ///
+    /// - Parameter values: how many values the write replaces.
+    fileprivate mutating func restore(
+        _ other: UndoStep.Trace?, values: Int = 1, isRestored: Bool = true
+    ) {
         if isRestored { restores = other.map { Array($0.over) } ?? [] }
-        var before = Array(over)
-        before += (other?.restores ?? []).filter { !before.contains($0) }
-        if before.count > Self.overMax {
-            before.removeSubrange(Self.overMax - 1..<before.count - 1)
-        }
-        over = Few(before)
+        let known = Set(over)
+        let earlier = (other?.restores ?? []).filter { !known.contains($0) }
+        over = Few(Array(over) + earlier.suffix(values))
     }
 }

@@ -121,6 +121,41 @@ struct StoredUndoTests {
         #expect(answer.contains(#""set":false"#), "\(answer)")
     }
 
+    @Test("tags that were added one by one, and restored together, are undone one by one")
+    func tagsRestoredByOthers() throws {
+        let host = try EngineHost()
+        let root = host.connect(uid: 0, user: "root")
+        let tags = (1...12).map { "t\($0)" }
+        let options = tags.map { #""\#($0)""# }.joined(separator: ",")
+        let control = #"{"id":"x","type":"picker","multiple":true,"options":[\#(options)]}"#
+        host.ask(
+            root,
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":"f","#
+                + #""fields":[\#(control)]}}}"#)
+        func change(_ client: ConnectionID, _ action: Change.Action) {
+            host.call(
+                client, .stateSet(StateSet(form: "f", changes: [Change(field: "x", action)])))
+        }
+        let (alice, bob) = (connect(host, 1000, "a"), connect(host, 1001, "b"))
+        let carol = connect(host, 1002, "c")
+        for tag in tags { change(alice, .add([.string(tag)])) }
+        change(bob, .reset)
+        let anyone = StateUndo(form: "f", field: nil, scope: .anyone)
+        host.call(bob, .stateUndo(anyone))
+        for _ in 0..<2 {
+            host.call(carol, .stateRedo(anyone))
+            host.call(bob, .stateUndo(anyone))
+        }
+        #expect(try host.restart())
+        let again = connect(host, 1000, "a")
+        for _ in tags {
+            let answer = host.call(again, .stateUndo(StateUndo(form: "f"))).joined()
+            #expect(answer.contains(#""skipped":[]"#), "\(answer)")
+        }
+        #expect(
+            host.call(again, .stateGet(StateGet(form: "f"))).joined().contains(#""value":[]"#))
+    }
+
     /// One user undoes an edit and makes another, which ends their redo. Then others undo that edit,
     /// and undo or redo this again: as many times as there are users. Each has a session.
     @Test("a redo that an edit ended remains ended after a restart", arguments: 0...3)
