@@ -99,10 +99,13 @@ struct ChangeLog {
     }
 
     /// Removes the revisions from `revision` on, which are not shown.
-    mutating func remove(from revision: UInt64) {
+    mutating func remove(from revision: UInt64, _ retained: RetainedBytes) {
         precondition(revision >= next, "what was shown stays")
         guard revision < end else { return }
+        let chunk = entries[index(of: revision)].chunk
         entries.removeLast(Int(end - revision))
+        // What was shown of it may have been dropped before.
+        if entries.last?.chunk !== chunk { chunk.retire(retained) }
         // Others may refer to the bytes, and frames of one chunk are contiguous.
         newest = nil
     }
@@ -110,7 +113,7 @@ struct ChangeLog {
     /// Replaces the numbers of fields.
     mutating func renumber(_ number: (Int) -> Int) {
         for place in entries.indices {
-            entries[place].touched = entries[place].touched.map { FieldNumbers($0.all.map(number)) }
+            entries[place].touched = entries[place].touched?.renumbered(number)
         }
     }
 
@@ -248,6 +251,12 @@ struct FieldNumbers: Sendable, Hashable {
     /// The union with greater numbers, which are ascending.
     func union(_ greater: [Int]) -> FieldNumbers {
         FieldNumbers(all + greater)
+    }
+
+    /// The set with other numbers for its own.
+    func renumbered(_ number: (Int) -> Int) -> FieldNumbers {
+        if let single { return FieldNumbers(single: number(Int(single))) }
+        return FieldNumbers(all.map(number))
     }
 
     /// The numbers, ascending.

@@ -65,7 +65,7 @@ extension Engine {
         }
         if form.existence == .gone { registry.remove(form) }
         form.working = form.committed.copy()
-        form.changeLog.remove(from: form.changeLog.next)
+        form.changeLog.remove(from: form.changeLog.next, registry.retained)
         form.link?.drop()
         armLeases(of: form)
         if form.runs != nil { rollBackRuns(of: form) }

@@ -303,7 +303,7 @@ extension Engine {
             // The new values fit in a frame, as every snapshot does, but not always with the
             // earlier values. No client accepts a larger frame, so every subscriber would be
             // disconnected.
-            form.changeLog.remove(from: transaction.revision)
+            form.changeLog.remove(from: transaction.revision, registry.retained)
             frame = appendFrame(of: transaction, message, tellsWas: false)
         }
         var cells = transaction.touched

@@ -93,6 +93,8 @@ struct LiveFuzzTests {
         let whole = fresh.draw()
         #expect(whole.buffer == canvas.buffer && whole.cursor == canvas.cursor)
         #expect(whole.regions == canvas.regions)
+        // The focus goes to the nearest of these when its control disappears.
+        #expect(bench.model.order == bench.model.focusable)
         checkReadings(bench.model.presentation)
         return canvas
     }
