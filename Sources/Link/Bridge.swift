@@ -91,7 +91,7 @@ final class Bridge: PipeReader {
         daemon = .waiting
         if lastSaid.daemon != reason {
             lastSaid.daemon = reason
-            say("no daemon at \(socket): \(reason)")
+            say("not attached to the daemon at \(socket): \(reason)")
         }
         dropServer()
         serverTimer.stop()

@@ -63,8 +63,13 @@ extension Engine {
     func linkAttach(_ call: PendingCall) throws(WireError) {
         let fleet = try fleet(of: call)
         if let former = fleet.bridge, former !== call.connection {
+            // Two bridges that took the place of each other would never end.
+            guard former.farewell != nil else {
+                throw WireError(
+                    .conflict,
+                    "this daemon has a bridge, process \(former.peer.pid); stop one of the two")
+            }
             detach(former)
-            sayGoodbye(former, .policy)
         }
         fleet.bridge = call.connection
         fleet.down = ("the bridge has no server yet", now.wallMilliseconds)

@@ -59,6 +59,21 @@ struct FleetTests {
         #expect(host.engine.ask(bridge, plain).first?.contains("forbidden") == true)
     }
 
+    @Test("a second bridge is refused while there is one, and the first stays")
+    func twoBridges() throws {
+        let world = try FleetWorld(seed: 6)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        let host = world.hosts[0]
+        let second = host.engine.connect(uid: FleetHost.bridgeUID, user: "pickersync-link")
+        let refused = host.engine.call(second, .linkAttach).joined()
+        #expect(refused.contains("conflict") && refused.contains("stop one of the two"))
+        world.increment(host)
+        #expect(try world.settle() == nil)
+        host.killBridge()
+        #expect(host.engine.call(second, .linkAttach).joined().contains(#""fleet":"ops""#))
+    }
+
     @Test("a message that nobody of the fleet sealed is counted and changes nothing")
     func forged() throws {
         let world = try FleetWorld(seed: 4)
