@@ -259,7 +259,8 @@ let package = Package(
             dependencies: ["DaemonCore", "EventLoop", "FormFile", "SyncCore", "TestKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "LinkTests", dependencies: ["Link", "SyncCore", "EventLoop", "TestKit"],
+            name: "LinkTests",
+            dependencies: ["Link", "SyncCore", "EventLoop", "FormFile", "TestKit"],
             swiftSettings: strict),
         .testTarget(
             name: "SystemTests",

@@ -9,6 +9,9 @@ public struct BridgeOptions: Sendable, Equatable {
     public var servers: [String]
     /// A file of credentials, as nsc(1) writes it.
     public var credentials: String?
+    /// The public nkey of the user, `U…`, and a file with its seed, as nk(1) writes it.
+    public var nkey: String?
+    public var seed: String?
     /// A certificate of the client and its key, PEM.
     public var certificate: String?
     public var key: String?
@@ -20,11 +23,13 @@ public struct BridgeOptions: Sendable, Equatable {
 
     /// Options of these values.
     public init(
-        servers: [String], credentials: String? = nil, certificate: String? = nil,
-        key: String? = nil, ca: String? = nil
+        servers: [String], credentials: String? = nil, nkey: String? = nil, seed: String? = nil,
+        certificate: String? = nil, key: String? = nil, ca: String? = nil
     ) {
         self.servers = servers
         self.credentials = credentials
+        self.nkey = nkey
+        self.seed = seed
         self.certificate = certificate
         self.key = key
         self.ca = ca
@@ -70,11 +75,20 @@ public struct BridgeOptions: Sendable, Equatable {
                     options.servers.append(text)
                 }
             case "credentials": options.credentials = path(name, value)
+            case "nkey":
+                options.nkey = value.stringValue.flatMap { isNkey($0) ? $0 : nil }
+                if options.nkey == nil {
+                    refuse(
+                        [.key(name)], "not the public nkey of a user", "U and 55 more characters")
+                }
+            case "seed": options.seed = path(name, value)
             case "certificate": options.certificate = path(name, value)
             case "key": options.key = path(name, value)
             case "ca": options.ca = path(name, value)
             default:
-                let known = ["servers", "credentials", "certificate", "key", "ca"]
+                let known = [
+                    "servers", "credentials", "nkey", "seed", "certificate", "key", "ca",
+                ]
                 refuse([.key(name)], "no such option", Similar.orAll(name, among: known))
             }
         }
@@ -84,8 +98,23 @@ public struct BridgeOptions: Sendable, Equatable {
         if (options.certificate == nil) != (options.key == nil) {
             refuse([], "a certificate and its key belong together", "both, or neither")
         }
+        if issues.isEmpty, (options.nkey == nil) != (options.seed == nil) {
+            refuse([], "an nkey and its seed belong together", "both, or neither")
+        }
+        if options.nkey != nil, options.credentials != nil {
+            refuse([], "credentials have an nkey of their own", "credentials, or nkey and seed")
+        }
         guard issues.isEmpty else { throw FileIssues(issues) }
         return options
+    }
+
+    /// Base32 of 35 bytes, of which the first says that it is a user's.
+    private static func isNkey(_ text: String) -> Bool {
+        text.hasPrefix("U") && text.utf8.count == 56
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+                    || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains($0)
+            }
     }
 
     private static func isServer(_ text: String) -> Bool {

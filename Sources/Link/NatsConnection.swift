@@ -136,6 +136,9 @@ struct NatsServer: Sendable {
                 unsafe natsOptions_SetUserCredentialsFromFiles(settings, file, nil),
                 "credentials \(file)")
         }
+        if let key = options.nkey, let file = options.seed {
+            try check(unsafe natsOptions_SetNKeyFromSeed(settings, key, file), "nkey \(key)")
+        }
         let usesTLS = servers.contains { $0.hasPrefix("tls://") }
         if usesTLS || options.ca != nil || options.certificate != nil {
             try check(unsafe natsOptions_SetSecure(settings, true), "TLS")

@@ -81,9 +81,12 @@ public final class EngineHost {
             durability: durability, limits: limits, serverName: "pickersyncd/test", daemonUID: 900)
         configuration.creatorsGID = creatorsGID
         configuration.link = link
-        var environment = Environment.forTests(seed: seed, compile: compile, auditLog)
+        // Each host of a fleet has a key of its own for its store.
+        let isInFleet = link?.fleet.isEmpty == false
+        let key = isInFleet ? link?.host.utf8.reduce(0) { $0 &* 31 &+ $1 } ?? 0 : 0
+        var environment = Environment.forTests(seed: seed, compile: compile, key: key, auditLog)
         environment.accountUID = accountUID
-        if link?.fleet.isEmpty == false { environment.fleetKeys = .forTests() }
+        if isInFleet { environment.fleetKeys = .forTests() }
         self.environment = environment
         engine = try Engine(
             configuration: configuration, environment: environment, replica: replica,

@@ -6,19 +6,18 @@ public import SyncCore
 extension Environment {
     /// Deterministic randomness, and a seal that does not encrypt but checks the associated data.
     public static func forTests(
-        seed: UInt64, compile: @escaping PatternCompiler, _ auditLog: AuditLog = AuditLog()
+        seed: UInt64, compile: @escaping PatternCompiler, key: UInt8 = 0, _ auditLog: AuditLog = AuditLog()
     ) -> Environment {
         let random = SharedRandom(seed: seed)
         return Environment(
             random: { random.next() }, compile: compile,
             seal: { plain, place in
-                [UInt8(truncatingIfNeeded: place.count)] + place + plain.map { ~$0 }
+                [UInt8(truncatingIfNeeded: place.count), key] + place + plain.map { ~$0 }
             },
             open: { sealed, place in
-                guard sealed.first == UInt8(truncatingIfNeeded: place.count),
-                    sealed.dropFirst().starts(with: place)
-                else { return nil }
-                return sealed.dropFirst(1 + place.count).map { ~$0 }
+                let head = [UInt8(truncatingIfNeeded: place.count), key] + place
+                guard sealed.starts(with: head) else { return nil }
+                return sealed.dropFirst(head.count).map { ~$0 }
             },
             // FNV-1a: enough to distinguish requests.
             digest: { request in

@@ -40,8 +40,12 @@ struct MetricsTests {
     @Test("whatever the daemon says of itself is a metric, a label or left out on purpose")
     func complete() throws {
         let bench = try Bench()
-        let text = try bench.run("status", "-o", "json").out
-        let status = try JSON(parsing: Array(text.utf8))
+        func report() throws -> JSON {
+            try JSON(parsing: Array(bench.run("status", "-o", "json").out.utf8))
+        }
+        // The store is measured once the daemon accepts.
+        try eventually("the store is measured") { try report()["store"] != nil }
+        let status = try report()
         // They are labels of `pickersync_build_info`, or part of a metric.
         let leftOut: Set<String> = [
             "server", "protocol", "replica", "startedAt", "durability", "trouble", "pid", "limits",

@@ -11,12 +11,17 @@ private final class LinkedHost {
     private var daemon: DaemonProcess?
     private var bridge: ChildProcess?
 
-    init(_ name: String, of server: NatsServer, key: String) throws {
+    init(_ name: String, of server: NatsServer, key: String, seed: String?) throws {
         self.name = name
         self.server = server
         self.key = key
         folder = try TemporaryFolder()
-        _ = try folder.write("link.yaml", "servers: [\"nats://127.0.0.1:\(server.port)\"]\n")
+        var configuration = "servers: [\"nats://127.0.0.1:\(server.port)\"]\n"
+        if let seed {
+            _ = try folder.write("seed", seed + "\n")
+            configuration += "nkey: \(Fleet.nkey.key)\nseed: seed\n"
+        }
+        _ = try folder.write("link.yaml", configuration)
         try startDaemon()
         try startBridge()
     }
@@ -73,7 +78,15 @@ private final class Fleet {
     let hosts: [LinkedHost]
     private let folder: TemporaryFolder
 
-    init(_ names: [String] = ["one", "two"], authorization: String = "") throws {
+    /// An example of the documentation of NATS.
+    static let nkey = (
+        key: "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4",
+        seed: "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"
+    )
+
+    init(
+        _ names: [String] = ["one", "two"], authorization: String = "", seed: String? = nil
+    ) throws {
         let folder = try TemporaryFolder()
         let server = try NatsServer(authorization: authorization)
         self.folder = folder
@@ -82,7 +95,7 @@ private final class Fleet {
             builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
         ])
         #expect(made.status == 0, "\(made.err)")
-        hosts = try names.map { try LinkedHost($0, of: server, key: folder("key")) }
+        hosts = try names.map { try LinkedHost($0, of: server, key: folder("key"), seed: seed) }
     }
 
     /// Makes the form on the first host, and waits until the second has it.
@@ -247,6 +260,18 @@ struct LinkSystemTests {
         #expect(run.status == 0, "\(run.out)\(run.err)")
         if !run.out.contains("followed") {
             FileHandle.standardError.write(Data("SKIPPED: \(run.out)".utf8))
+        }
+    }
+
+    @Test("a server that knows its users by nkeys; the seed of another user is refused")
+    func nkey() throws {
+        let users = "authorization { users: [ { nkey: \(Fleet.nkey.key) } ] }"
+        let fleet = try Fleet(authorization: users, seed: Fleet.nkey.seed)
+        try fleet.share()
+        let other = "SUAAOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBZ5FE"
+        let stranger = try Fleet(["one"], authorization: users, seed: other)
+        try eventually("the link says why it is down") {
+            try stranger.hosts[0].run("link", "status").out.lowercased().contains("authorization")
         }
     }
 

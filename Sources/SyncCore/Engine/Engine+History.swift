@@ -76,10 +76,19 @@ extension HistoryPage.Entry {
             revision: Revision(clamping: row.revision), at: Timestamp(milliseconds: record.at),
             by: record.by.wire, kind: record.kind.rawValue,
             changes: changes.map { change in
-                HistoryPage.Change(
-                    field: change.field, value: change.state.value, was: change.was,
-                    isConcurrent: details.concurrent.contains { $0.isSameBytes(as: change.field) },
-                    run: details.run)
+                let state = change.state
+                let isConcurrent = details.concurrent.contains {
+                    $0.isSameBytes(as: change.field)
+                }
+                var entry = HistoryPage.Change(
+                    field: change.field, value: state.isSecretSet == nil ? state.value : nil,
+                    was: change.was, isConcurrent: isConcurrent, run: details.run)
+                entry.isSecretSet = state.isSecretSet
+                // The notification of a concurrent edit has all values that met.
+                if isConcurrent, state.by != record.by.wire {
+                    entry.lost = state.conflict.first { $0.by == record.by.wire }?.value
+                }
+                return entry
             }, message: told.message)
         redacts = told.redacts
         switch details.approval {

@@ -181,8 +181,8 @@ extension Engine {
         guard let secret = register.secret, let bytes = secret.bytes else {
             return .sealed(register)
         }
-        guard let plain = environment.open(bytes, Self.place(of: form, from, secret.dot)),
-            let sealed = environment.seal(plain, Self.place(of: form, to, secret.dot))
+        guard let plain = environment.open(bytes, Self.place(form.name, from, secret.dot)),
+            let sealed = environment.seal(plain, Self.place(form.name, to, secret.dot))
         else { return nil }
         return .sealed(
             SealedRegister(

@@ -86,8 +86,9 @@ extension Engine {
             effects.log(
                 LogEntry(
                     .warning,
-                    "the key that sealed \(form.name)/\(id) is lost: it reads as unset until it is "
-                        + "set again", [.event(.storeFailed), .form(form.name), .field(id)]))
+                    "the key that sealed \(form.name)/\(id) is not on this host: it reads as "
+                        + "unset until it is set again",
+                    [.event(.storeFailed), .form(form.name), .field(id)]))
         }
         content.resolve(index, of: state.definition)
         state.cells[index] = Cell(content, revision: cell.revision, at: cell.at, by: cell.by)

@@ -19,11 +19,12 @@ extension Engine {
     static func place(
         of form: LiveForm, _ state: FormState, _ index: Int, _ dot: Dot
     ) -> [UInt8] {
-        place(of: form, state.shared?.storeIDs[index] ?? state.definition.controls[index].id, dot)
+        place(
+            form.name, state.shared?.storeIDs[index] ?? state.definition.controls[index].id, dot)
     }
 
-    static func place(of form: LiveForm, _ field: String, _ dot: Dot) -> [UInt8] {
-        Array("\(form.name)/\(field)/\(ContextToken.render(CausalContext(dots: [dot])))".utf8)
+    static func place(_ form: String, _ field: String, _ dot: Dot) -> [UInt8] {
+        Array("\(form)/\(field)/\(ContextToken.render(CausalContext(dots: [dot])))".utf8)
     }
 
     func reveal(_ params: StateReveal, _ call: PendingCall) throws(WireError) {
@@ -57,7 +58,7 @@ extension Engine {
                 let text = String(validating: plain, as: UTF8.self)
             else {
                 throw WireError(
-                    .unavailable, "the key that sealed \(id) is lost; set it again",
+                    .unavailable, "the key that sealed \(id) is not on this host; set it again",
                     form: form.name, field: id)
             }
             value = .string(text)

@@ -72,13 +72,15 @@ extension Engine {
         }
         try transaction.checkEnabled()
         try requireApproval(transaction, "propose the values instead")
+        // Other hosts read it too, and number their revisions by themselves.
+        let place = form.link.map { " of \($0.host)" } ?? ""
         form.undo.consume(target.revision, fields: target.steps.map(\.field))
         finish(
             transaction, direction == .undo ? .undo : .redo, named: named,
             seen: CausalContext(), skipped: skipped,
             undoes: Transaction.UndoneRevision(
                 revision: target.revision, isPart: target.isPart, redoEnd: target.redoEnd),
-            message: params.message ?? "undoes revision \(target.revision)", call)
+            message: params.message ?? "undoes revision \(target.revision)\(place)", call)
     }
 
     /// Creates the journal of a form from the newest stored revisions of each uid and from those

@@ -42,7 +42,8 @@ extension LinkMachine {
     /// The daemon stops: the others hear of it at once.
     package mutating func leave(at now: Moment) {
         self.now = now
-        guard let ownBeacon, case .consuming = state else { return }
+        guard var ownBeacon, case .consuming = state else { return }
+        ownBeacon.clock = now.wallMilliseconds
         publish([ownBeacon.item, LinkItem(.leaving, [])], to: .beacon)
     }
 

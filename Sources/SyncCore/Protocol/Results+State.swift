@@ -233,8 +233,12 @@ public struct HistoryPage: Hashable, Sendable {
         /// `nil` for a secret.
         public var value: JSON?
         public var was: JSON?
-        /// The value lost against a concurrent one.
+        /// Of a secure field, whether it has a secret.
+        public var isSecretSet: Bool?
+        /// The edit met another one that had not seen it.
         public var isConcurrent: Bool
+        /// What the edit set, if a concurrent value is the current one instead.
+        public var lost: JSON?
         /// The run of the button that was assigned, has ended or waits again, in an entry of the
         /// kind `run`.
         public var run: ButtonRun?
@@ -297,7 +301,9 @@ extension HistoryPage.Entry {
             writer.member("field", change.field)
             writer.member("value", change.value)
             writer.member("was", change.was)
+            if let isSet = change.isSecretSet { writer.member("secret", isSet) }
             if change.isConcurrent { writer.member("concurrent", true) }
+            writer.member("lost", change.lost)
             if let run = change.run {
                 writer.key("run")
                 run.encode(into: &writer)
@@ -327,9 +333,12 @@ extension HistoryPage.Entry {
                 if let json = change["run"] {
                     run = try ButtonRun(decoding: json, path: "\(path).run")
                 }
-                return HistoryPage.Change(
+                var read = HistoryPage.Change(
                     field: try change.string("field"), value: change["value"], was: change["was"],
                     isConcurrent: change["concurrent"]?.boolValue ?? false, run: run)
+                read.isSecretSet = change["secret"]?.boolValue
+                read.lost = change["lost"]
+                return read
             }, message: reader["message"]?.stringValue)
         redacts = reader["redacts"]?.integerValue
         proposal = reader["proposal"]?.integerValue

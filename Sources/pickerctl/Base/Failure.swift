@@ -64,15 +64,12 @@ extension Failure {
         let status: ExitStatus =
             switch error.kind {
             case .notFound: .noInput
-            case .invalidValue, .disabled: .data
+            case .invalidParams where error.isOfOptions: .usage
+            case .invalidValue, .disabled, .invalidParams: .data
             case .conflict, .limit, .busy: .temporary
             case .forbidden, .approvalNeeded: .noPermission
             case .unavailable, .unsupportedProtocol: .unavailable
-            case .invalidParams where !error.problems.isEmpty || error.path == "link": .data
-            case .invalidParams where error.isOfOptions: .usage
-            case .parse, .invalidRequest, .frameTooLarge, .methodNotFound, .invalidParams,
-                .internal:
-                .software
+            case .parse, .invalidRequest, .frameTooLarge, .methodNotFound, .internal: .software
             }
         var line = error.message
         if let expected = error.expected, !line.contains(expected),
@@ -105,7 +102,7 @@ extension Failure {
             return line.contains("pickerctl") ? nil : "see pickerctl form list"
         case .notFound where error.similar.isEmpty:
             return line.contains("pickerctl") ? nil : "see pickerctl describe"
-        case .forbidden where !line.contains("; only "):
+        case .forbidden where !line.contains("; only ") && !line.contains("on other hosts"):
             return "pickerctl describe shows who may"
         case .internal: return "the daemon's log has the details"
         default: return nil

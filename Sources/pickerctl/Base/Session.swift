@@ -25,6 +25,9 @@ final class Session {
     /// The terminal that the daemon is told.
     var terminal: String? { Self.terminal(isRemote: client.resolution.host != nil) }
 
+    /// The daemon's host, where forms are shared with others; `nil` before its first answer.
+    var host: String? { client.greeting?.host }
+
     /// How to find the daemon.
     static func options(_ settings: Settings) -> BlockingClient.Options {
         var options = BlockingClient.Options(client: "pickerctl/\(Version.current)")

@@ -42,7 +42,7 @@ struct ConflictsRequest: PlainRequest {
                     value: field.state.value, by: field.state.by, at: field.state.at)
                 for sibling in [first] + field.state.conflict {
                     let at = sibling.at.map { ", \(LocalTime.text($0))" } ?? ""
-                    let by = ValueText.author(sibling.by)
+                    let by = ValueText.author(sibling.by, on: session.host)
                     try session.console.safeLine(
                         "\(field.id)=\(ValueText.bare(sibling.value)) by \(by)\(at)")
                 }

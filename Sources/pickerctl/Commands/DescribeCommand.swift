@@ -47,7 +47,8 @@ struct DescribeRequest: PlainRequest {
         let states = Dictionary(
             snapshot.fields.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
         let all = chosen.map {
-            FieldDescription(field: $0, form: outline, state: states[$0.id])
+            FieldDescription(
+                field: $0, form: outline, state: states[$0.id], host: session.host)
         }
         switch output {
         case .json:

@@ -52,7 +52,8 @@ struct ExplainRequest: PlainRequest {
             try session.console.line(String(decoding: writer.take(), as: UTF8.self))
         case .text:
             let text = ExplanationText(
-                name: { $0 }, value: { ValueText.short($1) }, time: { LocalTime.text($0) })
+                name: { $0 }, value: { ValueText.short($1) }, time: { LocalTime.text($0) },
+                host: session.host)
             for line in text.lines(facts) { try session.console.safeLine(line) }
         }
         try session.console.flush()

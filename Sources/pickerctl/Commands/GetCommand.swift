@@ -199,7 +199,7 @@ struct Selection {
         case .json: try console.text(json.prettyText + "\n")
         case .yaml: try console.text(YAMLWriter.text(of: json))
         case .env: try printEnvironment(console)
-        case .table: try printTable(console)
+        case .table: try printTable(console, on: session.host)
         }
     }
 
@@ -235,7 +235,7 @@ struct Selection {
         }
     }
 
-    private func printTable(_ console: Console) throws(Failure) {
+    private func printTable(_ console: Console, on host: String?) throws(Failure) {
         var table = Table(["FIELD", "VALUE", "SET BY", "AT", "REVISION"])
         for item in items {
             let state = item.state
@@ -243,7 +243,7 @@ struct Selection {
                 item.name,
                 state.isSecretSet == nil && !state.isMixed && !state.isInvalid
                     ? ValueText.short(item.value) : ValueText.short(state),
-                state.isSet ? state.by?.user ?? "" : "(default)",
+                state.isSet ? state.by?.name(on: host) ?? "" : "(default)",
                 state.at.map { LocalTime.text($0) } ?? "", String(state.revision),
             ])
         }

@@ -209,7 +209,7 @@ struct HistoryRequest: PlainRequest {
                     left -= 1
                 }
                 if left == 0 { return }
-                try print(entry, session.console)
+                try print(entry, session)
                 left -= 1
             }
             guard page.more, let last = page.entries.last else {
@@ -249,14 +249,15 @@ struct HistoryRequest: PlainRequest {
     /// Entries that are looked at: as many revisions as a form can be made to keep.
     private static let entriesMax = 10_000_000
 
-    private func print(_ entry: HistoryPage.Entry, _ console: Console) throws(Failure) {
+    private func print(_ entry: HistoryPage.Entry, _ session: Session) throws(Failure) {
+        let console = session.console
         if output == .json {
             var writer = JSONWriter()
             entry.encode(into: &writer)
             return try console.line(String(decoding: writer.take(), as: UTF8.self))
         }
         let at = entry.at.map { LocalTime.text($0) } ?? "—"
-        var by = ValueText.author(entry.by)
+        var by = ValueText.author(entry.by, on: session.host)
         if let tty = entry.by?.tty { by += " (\(tty))" }
         let why = entry.message.map { "  \"\($0)\"" } ?? ""
         var approval = ""
@@ -277,8 +278,8 @@ struct HistoryRequest: PlainRequest {
         let changes = Table.joined(entry.changes.map(text), by: ", ")
         switch entry.kind {
         case "set", "run": return changes
-        case "apply" where entry.changes.count > 1:
-            return "apply: \(entry.changes.count) fields"
+        case "apply" where entry.changes.count > 1, "sync" where entry.changes.count > 1:
+            return "\(entry.kind): \(entry.changes.count) fields"
         default: return "\(entry.kind) \(changes)"
         }
     }
@@ -286,6 +287,11 @@ struct HistoryRequest: PlainRequest {
     static func text(_ change: HistoryPage.Change) -> String {
         if let run = change.run { return "\(change.field) \(run.sentence)" }
         var text = change.field
+        if let isSet = change.isSecretSet { text += isSet ? "=(secret)" : "=" }
+        if let lost = change.lost {
+            let current = change.value.map(ValueText.short) ?? ""
+            return text + "=\(ValueText.bare(lost)) (concurrent, \(current) is current)"
+        }
         if let value = change.value { text += "=\(ValueText.bare(value))" }
         if let was = change.was { text += " (was \(ValueText.short(was)))" }
         return change.isConcurrent ? text + " (concurrent)" : text

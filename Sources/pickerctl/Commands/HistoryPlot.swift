@@ -68,11 +68,11 @@ struct HistoryPlot {
                 guard let at = entry.at else { continue }
                 if let since, at < since { return changes.reversed() }
                 for change in entry.changes
-                where change.field.isSameBytes(as: field) && !change.isConcurrent {
+                where change.field.isSameBytes(as: field) && change.lost == nil {
                     changes.append(
                         ValueSeries.Change(
                             at: at, revision: entry.revision, value: change.value ?? .null,
-                            was: change.was, user: entry.by?.user))
+                            was: change.was, user: entry.by?.name(on: session.host)))
                 }
             }
             guard page.more, let last = page.entries.last else { return changes.reversed() }

@@ -151,6 +151,16 @@ struct LinkReport {
     /// Whether edits go to the other hosts and come from them.
     var isWell: Bool {
         json["up"]?.boolValue == true && !forms.contains { $0["held"] != nil }
+            && json["dropped"] == nil
+    }
+
+    /// The newest message that was not taken.
+    private var dropped: String? {
+        guard let dropped = json["dropped"] else { return nil }
+        let host = dropped["host"]?.stringValue.map { " of \($0)" } ?? ""
+        let seconds = (dropped["agoMs"]?.integerValue ?? 0) / 1_000
+        return "a message\(host) was not taken \(StatusRequest.span(seconds)) ago: "
+            + (dropped["why"]?.stringValue ?? "")
     }
 
     /// The forms that wait, and for what.
@@ -212,7 +222,7 @@ struct LinkReport {
             lines.append(
                 unsent == 0 ? "\(name): agrees \(of)" : "\(name): \(unsent) unsent, agreed \(of)")
         }
-        return lines + waiting
+        return lines + waiting + [dropped].compactMap(\.self)
     }
 }
 

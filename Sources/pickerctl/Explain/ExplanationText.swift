@@ -10,6 +10,8 @@ struct ExplanationText {
     /// A value of a control.
     var value: (_ field: String, JSON) -> String
     var time: (Timestamp) -> String
+    /// The daemon's host, where forms are shared with others.
+    var host: String?
 
     /// One sentence or list item for each line.
     func lines(_ facts: Explanation) -> [String] {
@@ -68,7 +70,7 @@ struct ExplanationText {
         case .set, .pressed, .label: return []
         case .counted:
             guard let base = origin.base else { return ["Increments were added to its default."] }
-            let by = base.by.map { ", which \($0.user) set" } ?? ""
+            let by = base.by.map { ", which \($0.name(on: host)) set" } ?? ""
             return ["Increments were added to \(value(facts.field, base.value))\(by)."]
         case .bound:
             return ["It shows \(origin.fields.map { name($0.field) }.joined()), which stores it."]
@@ -93,7 +95,7 @@ struct ExplanationText {
     private func change(_ facts: Explanation) -> [String] {
         guard let change = facts.change else { return [] }
         if change.isGone, change.by == nil { return [] }
-        var line = "\(ValueText.author(change.by)) \(deed(facts, change))"
+        var line = "\(ValueText.author(change.by, on: host)) \(deed(facts, change))"
         if let at = change.at { line += " at \(time(at))" }
         if let client = change.by?.client { line += " with \(client)" }
         if let tty = change.by?.tty { line += " on \(tty)" }
@@ -143,7 +145,7 @@ struct ExplanationText {
                 "These values\(part) are concurrent: no author had seen another's.")
             for (place, one) in group.values.enumerated() {
                 var line = "  \(component(facts.field, group, one.value))"
-                line += " by \(ValueText.author(one.by))"
+                line += " by \(ValueText.author(one.by, on: host))"
                 if let at = one.at { line += ", \(time(at))" }
                 lines.append(line + (place == 0 ? ", is current" : ""))
             }
@@ -167,7 +169,7 @@ struct ExplanationText {
     /// The policy, and what it decided.
     private func rule(_ policy: ConflictPolicy?, _ group: Explanation.Siblings) -> String? {
         guard let policy, let first = group.values.first else { return nil }
-        let winner = ValueText.author(first.by)
+        let winner = ValueText.author(first.by, on: host)
         let lead = group.lead.map { Self.lead($0) }
         switch policy {
         case .ask:

@@ -7,6 +7,8 @@ struct FieldDescription {
     let field: FieldOutline
     let form: FormOutline
     let state: FieldState?
+    /// The daemon's host, where forms are shared with others.
+    let host: String?
 
     /// Attributes that are shown with their names, in this order.
     private static let attributes = [
@@ -70,7 +72,7 @@ struct FieldDescription {
     private func stateLines(_ state: FieldState) -> [(String, String)] {
         var lines = [("value", ValueText.short(state))]
         if state.isSet {
-            var by = ValueText.author(state.by)
+            var by = ValueText.author(state.by, on: host)
             if let tty = state.by?.tty { by += " on \(tty)" }
             if let client = state.by?.client { by += " with \(client)" }
             if let at = state.at { by += ", \(LocalTime.text(at))" }
@@ -84,9 +86,9 @@ struct FieldDescription {
             lines.append(
                 (
                     "conflict",
-                    "\(ValueText.short(sibling.value)) by \(ValueText.author(sibling.by))\(at)"
-                )
-            )
+                    ValueText.short(sibling.value)
+                        + " by \(ValueText.author(sibling.by, on: host))\(at)"
+                ))
         }
         return lines
     }

@@ -67,6 +67,8 @@ enum ValueText {
         return isPlain && !text.isEmpty ? text : shellQuoted(text)
     }
 
-    /// The author for people: the login name.
-    static func author(_ author: WireAuthor?) -> String { author?.user ?? "the form" }
+    /// The author for people: the login name, with the host if it is not the daemon's.
+    static func author(_ author: WireAuthor?, on host: String?) -> String {
+        author?.name(on: host) ?? "the form"
+    }
 }

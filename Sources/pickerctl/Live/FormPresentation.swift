@@ -219,6 +219,9 @@ extension FormPresentation {
             number: sameUser?.peer.number ?? others.count)
     }
 
+    /// The daemon's host, where forms are shared with others.
+    var host: String? { replica.host }
+
     /// The other hosts that are away, and since when, longest first.
     var hostsAway: [(host: String, since: Timestamp)] {
         replica.hosts.compactMap { host in host.awaySince.map { (host.host, $0) } }

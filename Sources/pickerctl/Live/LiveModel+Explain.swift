@@ -92,7 +92,8 @@ extension LiveModel {
                 guard let index = presentation.index(field) else { return ValueText.short(json) }
                 let text = valueText(json, of: index)
                 return text.isEmpty ? Template.dash : text
-            }, time: { around.localTime($0) })
+            }, time: { around.localTime($0) },
+            host: presentation.host)
         return text.lines(facts)
     }
 }

@@ -151,12 +151,16 @@ extension LiveModel {
         let arrow = environment.glyphs.isASCII ? "->" : "→"
         var text = change.run?.sentence ?? ""
         if change.run == nil {
-            if let was = change.was {
+            if let was = change.was, change.lost == nil {
                 text += "\(Self.brief(valueText(was, of: index))) \(arrow) "
             }
-            text += change.value.map { Self.brief(valueText($0, of: index)) } ?? Template.dash
+            text +=
+                (change.lost ?? change.value).map { Self.brief(valueText($0, of: index)) }
+                ?? Template.dash
         }
-        if change.isConcurrent { text += " (concurrent, not kept)" }
+        if change.isConcurrent {
+            text += change.lost == nil ? " (concurrent)" : " (concurrent, not kept)"
+        }
         if entry.kind != "set", change.run == nil { text += "  \(entry.kind)" }
         return StyledText(entry.at.map { around.localTime($0) } ?? "", roles.dim)
             .appending("  ", roles.dim)
@@ -177,12 +181,12 @@ extension LiveModel {
         let start = Timestamp(milliseconds: until - FieldHistory.span)
         let changes = entries.reversed().flatMap { entry in
             entry.changes.compactMap { change -> ValueSeries.Change? in
-                guard change.field == history.field, !change.isConcurrent, let at = entry.at,
+                guard change.field == history.field, change.lost == nil, let at = entry.at,
                     at >= start
                 else { return nil }
                 return ValueSeries.Change(
                     at: at, revision: entry.revision, value: change.value ?? .null,
-                    was: change.was, user: entry.by?.user)
+                    was: change.was, user: entry.by?.name(on: presentation.host))
             }
         }
         let series = ValueSeries(

@@ -230,7 +230,7 @@ final class Watcher {
             let watched = WatchedChange(
                 form: form, field: change.field, state: change.state, was: change.was,
                 revision: revision, coalescedFrom: coalescedFrom,
-                host: session.client.greeting?.host)
+                host: session.host)
             for ready in debouncer.offer(watched, at: MonotonicClock.now()) { try show(ready) }
         }
     }

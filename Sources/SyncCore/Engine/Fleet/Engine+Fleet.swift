@@ -238,7 +238,7 @@ extension Engine {
     private func tellFleet(of form: LiveForm) {
         guard let fleet, form.link != nil, form.isReadable, !follows(form) else { return }
         for item in takeShared(of: form) {
-            switch item {
+            switch environment.forFleet(item) {
             case .delta(let delta):
                 fleet.machine.add(
                     LinkTransaction(
@@ -308,7 +308,8 @@ extension Engine {
             return
         }
         fleet.counters.wholes[why.rawValue, default: 0] += 1
-        fleet.machine.wholeMade(name, (whole.encoded, whole.context), at: now)
+        fleet.machine.wholeMade(
+            name, (environment.forFleet(.whole(whole)).encoded, whole.context), at: now)
     }
 
     /// Fields whose digests are computed for one beacon; the forms beyond are in the next one.

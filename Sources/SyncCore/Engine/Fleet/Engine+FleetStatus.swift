@@ -53,6 +53,9 @@ extension Engine {
                 }
                 return .object(row)
             })
+        if let dropped = fleet.droppedReport(at: now.monotonicNanoseconds) {
+            status["dropped"] = .object(dropped)
+        }
         if let probe = fleet.machine.probe { status["test"] = .object(probe.report) }
         let counters = fleet.counters
         var counts = JSONObject(

@@ -99,7 +99,9 @@ extension Engine {
             report(.dropped(subject: delivery.form, .notAuthentic), fleet)
             return .dropped
         }
-        return .shared(shared, patternChecks(of: shared))
+        // The definition that says so may be behind it.
+        if registry.noteSecrets(shared.hasSecret) { environment.keepMemoryClean() }
+        return .shared(environment.forStore(shared), patternChecks(of: shared))
     }
 
     /// Joins an item. Returns whether the delivery goes on.
@@ -193,7 +195,7 @@ extension Engine {
         }
         switch report {
         case .dropped(let subject, let refusal):
-            fleet.counters.refused[refusal.name, default: 0] += 1
+            fleet.drop(subject, refusal, at: now.monotonicNanoseconds)
             say(
                 .warning, "dropped",
                 "a message of the fleet on \(subject.escapedForDisplay()) is not taken: \(refusal)")

@@ -63,6 +63,8 @@ final class FleetLink {
     /// has no whole.
     private(set) var otherForms: [String: (lives: FormLives, whole: WholeForm?, bytes: Int)] = [:]
     var counters = Counters()
+    /// The newest message that was not taken: its host, why, and when (monotonic nanoseconds).
+    private var dropped: (host: String?, why: String, at: UInt64)?
     /// When a report of each kind was last logged (monotonic nanoseconds).
     private var loggedAt: [String: UInt64] = [:]
 
@@ -171,6 +173,25 @@ final class FleetLink {
         otherForms[form] = nil
         heldBecause[form] = nil
         machine.release(form, at: now)
+    }
+
+    /// A message was not taken.
+    func drop(_ subject: String, _ refusal: LinkRefusal, at now: UInt64) {
+        counters.refused[refusal.name, default: 0] += 1
+        dropped = (LinkSubject(subject)?.host, "\(refusal)", now)
+    }
+
+    /// How long the newest message that was not taken is told of.
+    private static let droppedNanoseconds: UInt64 = 60_000_000_000
+
+    /// The newest message that was not taken, in `server.status`; `nil` if that was long ago.
+    func droppedReport(at now: UInt64) -> JSONObject? {
+        guard let dropped, now &- dropped.at < Self.droppedNanoseconds else { return nil }
+        var report = JSONObject()
+        report["host"] = dropped.host.map { .string($0) }
+        report["why"] = .string(dropped.why)
+        report["agoMs"] = .integer(Int64(clamping: (now &- dropped.at) / 1_000_000))
+        return report
     }
 
     /// Whether a report of this kind is logged: one a minute.

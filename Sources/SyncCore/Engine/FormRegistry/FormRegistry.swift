@@ -68,7 +68,12 @@ struct FormRegistry {
     /// Records that a definition is in use. Returns whether it has the first secure control of this
     /// run.
     mutating func noteSecrets(in definition: FormDefinition) -> Bool {
-        guard !keepsSecrets, definition.types.contains(.secure) else {
+        noteSecrets(definition.types.contains(.secure))
+    }
+
+    /// The same where other things say whether secrets may arrive.
+    mutating func noteSecrets(_ mayArrive: Bool) -> Bool {
+        guard !keepsSecrets, mayArrive else {
             return false
         }
         keepsSecrets = true

@@ -18,6 +18,12 @@ extension Engine {
     /// `form.link`: shares a form that was not, and decides what becomes of two of one name.
     func formLink(_ params: FormLinking, _ call: PendingCall) throws(WireError) {
         let form = try formToLink(params.form, call)
+        guard params.how == nil || fleet?.otherForms[form.name] != nil else {
+            throw WireError(
+                .invalidParams,
+                "no other host has another form of the name \(form.name), so there is nothing to "
+                    + "decide", form: form.name)
+        }
         if form.working.ongoing[.unlinked] != nil {
             note(nil, as: .unlinked, of: form)
             connectLink(of: form)

@@ -164,7 +164,7 @@ extension FormState {
     /// The digest of these stores, which are in ascending order.
     static func digest(_ context: CausalContext, _ stores: [CausalForm.Field]) -> UInt64 {
         let fields = stores.map {
-            CausalForm.Field(id: $0.key.id, store: $0.store.withoutSecretBytes)
+            CausalForm.Field(id: $0.key.id, store: $0.store.replacingSecret { _, _ in [] })
         }
         var hash = KeyHash(KeyHash.Secret(first: 0, second: 0))
         let bytes = CausalityWriter.versioned { writer in
@@ -173,17 +173,6 @@ extension FormState {
         }
         for byte in bytes { hash.add(byte) }
         return hash.finish()
-    }
-}
-
-extension FieldStore {
-    /// The store with only the dot of a secret.
-    fileprivate var withoutSecretBytes: FieldStore {
-        guard case .sealed(let register) = self, let secret = register.secret else { return self }
-        return .sealed(
-            SealedRegister(
-                SealedRegister.Secret(
-                    dot: secret.dot, stamp: secret.stamp, bytes: secret.bytes.map { _ in [] })))
     }
 }
 

@@ -18,6 +18,14 @@ public enum SharedItem: Sendable {
         }
     }
 
+    /// Its bytes in a message.
+    var encoded: [UInt8] {
+        switch self {
+        case .delta(let delta): delta.encoded
+        case .whole(let whole): whole.encoded
+        }
+    }
+
     /// Which form of that name it is.
     var lives: FormLives {
         switch self {
@@ -54,7 +62,7 @@ public struct FormDelta: Sendable {
     package struct Store: Sendable {
         /// The id of the store: see `SharedState`.
         package let id: String
-        package let store: FieldStore
+        package var store: FieldStore
         /// Only repeats what was there, so nothing that is read has changed.
         package let isSilent: Bool
 
@@ -87,7 +95,7 @@ public struct WholeForm: Sendable {
     /// A store, with the last change of the control that shows it.
     package struct Store: Sendable {
         package let id: String
-        package let store: FieldStore
+        package var store: FieldStore
         let at: Int64
         let by: Author?
     }

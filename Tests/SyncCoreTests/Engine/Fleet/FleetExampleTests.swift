@@ -38,6 +38,34 @@ struct FleetExampleTests {
         return state.field(try #require(state.definition.index(of: "target"))).conflict.count
     }
 
+    @Test("1: with the policy latest every history has both edits, also the one that lost")
+    func latest() throws {
+        let world = try FleetWorld(hosts: 3, seed: 12)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        for (host, value) in zip(world.hosts, ["first", "second"]) {
+            world.cut(host)
+            host.set(Change(field: "note", .value(.string(value))))
+            world.pass(milliseconds: 10)
+        }
+        #expect(try world.settle() == nil)
+        for host in world.hosts {
+            let told = host.engine.call(
+                host.root, .stateHistory(StateHistory(form: "shared", field: "note")))
+            let answer = try #require(told.first { $0.contains("entries") })
+            let json = try #require(try JSON(parsing: Array(answer.utf8))["result"])
+            let page = try HistoryPage(decoding: json)
+            func set(by name: String) -> [JSON?] {
+                page.entries.filter { $0.kind == "set" && $0.by?.host == name }.flatMap { entry in
+                    entry.changes.map { $0.lost ?? $0.value }
+                }
+            }
+            #expect(set(by: "h0") == ["first"])
+            #expect(set(by: "h1") == ["second"])
+            #expect(page.entries.filter { $0.changes.contains { $0.lost != nil } }.count <= 1)
+        }
+    }
+
     @Test("2: increments go with the value that they were added to, where another has replaced it")
     func replaced() throws {
         let world = try FleetWorld(hosts: 3, seed: 22)
