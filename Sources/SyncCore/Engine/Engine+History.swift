@@ -81,13 +81,10 @@ extension HistoryPage.Entry {
                     $0.isSameBytes(as: change.field)
                 }
                 var entry = HistoryPage.Change(
-                    field: change.field, value: state.isSecretSet == nil ? state.value : nil,
-                    was: change.was, isConcurrent: isConcurrent, run: details.run)
+                    field: change.field, value: state.value, was: change.was,
+                    isConcurrent: isConcurrent, run: details.run)
                 entry.isSecretSet = state.isSecretSet
-                // The notification of a concurrent edit has all values that met.
-                if isConcurrent, state.by != record.by.wire {
-                    entry.lost = state.conflict.first { $0.by == record.by.wire }?.value
-                }
+                if isConcurrent { entry.lost = Self.lost(in: state, by: record) }
                 return entry
             }, message: told.message)
         redacts = told.redacts
@@ -98,6 +95,19 @@ extension HistoryPage.Entry {
         case .brokenGlass: isBreakGlass = true
         case nil: break
         }
+    }
+
+    /// What an edit set that met others and did not win. Its notification has all values that met;
+    /// of wheels, each component by itself.
+    private static func lost(in state: FieldState, by record: RevisionRecord) -> JSON? {
+        let at = Timestamp(milliseconds: record.at)
+        let lost = state.conflict.filter { $0.by == record.by.wire && $0.at == at }.map(\.value)
+        guard lost.count > 1 else { return lost.first }
+        var components = JSONObject()
+        for member in lost.flatMap({ $0.objectValue?.members ?? [] }) {
+            components[member.name] = member.value
+        }
+        return .object(components)
     }
 
     /// The changes in a stored notification, why they were made, and the revision whose message it

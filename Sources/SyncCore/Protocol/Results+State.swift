@@ -230,7 +230,7 @@ public struct HistoryPage: Hashable, Sendable {
     /// The change of a field in a transaction.
     public struct Change: Hashable, Sendable {
         public var field: String
-        /// `nil` for a secret.
+        /// `null` for a secret.
         public var value: JSON?
         public var was: JSON?
         /// Of a secure field, whether it has a secret.
@@ -301,7 +301,12 @@ extension HistoryPage.Entry {
             writer.member("field", change.field)
             writer.member("value", change.value)
             writer.member("was", change.was)
-            if let isSet = change.isSecretSet { writer.member("secret", isSet) }
+            if let isSet = change.isSecretSet {
+                writer.key("secret")
+                writer.beginObject()
+                writer.member("set", isSet)
+                writer.endObject()
+            }
             if change.isConcurrent { writer.member("concurrent", true) }
             writer.member("lost", change.lost)
             if let run = change.run {
@@ -336,7 +341,7 @@ extension HistoryPage.Entry {
                 var read = HistoryPage.Change(
                     field: try change.string("field"), value: change["value"], was: change["was"],
                     isConcurrent: change["concurrent"]?.boolValue ?? false, run: run)
-                read.isSecretSet = change["secret"]?.boolValue
+                read.isSecretSet = change["secret"]?["set"]?.boolValue
                 read.lost = change["lost"]
                 return read
             }, message: reader["message"]?.stringValue)

@@ -297,7 +297,12 @@ extension StoryForm {
         _ id: String, _ value: JSON, was: JSON?, isConcurrent: Bool = false, run: StoryRun? = nil
     ) -> JSON {
         var object = JSONObject([("field", .string(id)), ("value", value)])
-        if definition.control(id)?.kind != .secure { object["was"] = was }
+        let isSecret = definition.control(id)?.kind == .secure
+        if isSecret {
+            object["secret"] = .object(JSONObject([("set", .bool(reading(id).secret ?? false))]))
+        } else {
+            object["was"] = was
+        }
         if isConcurrent { object["concurrent"] = true }
         object["run"] = run.map { .object($0.json) }
         return .object(object)

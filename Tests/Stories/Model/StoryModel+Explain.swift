@@ -18,6 +18,9 @@ extension StoryModel {
             facts["state"] = last?.change(of: id)
             return Outcome(answer: .partial(facts))
         }
+        if let at = request["at"]?.integerValue, at > Int64(form.revision) {
+            throw StoryRefusal("invalidParams", form: form.name, field: id)
+        }
         facts["revision"] = .integer(form.revision)
         let reading = form.reading(id)
         facts["state"] = .object(reading.json)

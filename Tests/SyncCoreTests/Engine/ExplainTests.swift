@@ -53,6 +53,10 @@ import Testing
                 alice< {"result":{"revision":6}}
                 alice> state.explain {"form":"knobs","field":"go"}
                 alice< {"result":{"origin":{"kind":"pressed"},"!policy":0,"change":{"revision":6}}}
+                alice> state.explain {"form":"knobs","field":"go","at":6}
+                alice< {"result":{"change":{"revision":6}}}
+                alice> state.explain {"form":"knobs","field":"go","at":7}
+                alice< {"error":{"data":{"kind":"invalidParams","form":"knobs","field":"go","path":"at"}}}
                 """#)
     }
 

@@ -28,6 +28,13 @@ extension Engine {
         guard let index = state.definition.index(of: params.field) else {
             throw noField(params.field, form, state)
         }
+        guard params.at ?? 0 <= Revision(clamping: state.revision) else {
+            throw WireError(
+                .invalidParams,
+                "form \(form.name) has no revision \(params.at ?? 0) yet; the newest is "
+                    + "\(state.revision)", form: form.name, field: params.field,
+                path: "at")
+        }
         // The definition is searched for references.
         scheduler.spend(2 + state.cells.count >> 4, call.connection.account)
         let root = state.definition.targets[index].first.map { state.definition.controls[$0].id }
