@@ -230,7 +230,7 @@ import Testing
                     bob> state.explain {"form":"knobs","field":"traffic","at":0}
                     bob< {"result":{"revision":0,"!state":0,"change":{"revision":0,"gone":true}}}
                     bob> state.explain {"form":"knobs","field":"traffic","at":9000}
-                    bob< {"result":{"revision":1201,"state":{"value":30},"may":{"edit":true}}}
+                    bob< {"error":{"data":{"kind":"invalidParams","path":"at"}}}
                     """#)
     }
 
