@@ -80,6 +80,16 @@ public struct JSONNode {
             base + Int(entry.start), text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
+    /// Whether this is exactly this string.
+    func isString(_ text: String) -> Bool {
+        let entry = entry
+        guard entry.kind == .string else { return false }
+        if entry.isComplex { return string.map { $0.isSameBytes(as: text) } ?? false }
+        guard Int(entry.end - entry.start) == text.utf8.count else { return false }
+        let bytes = UnsafeBufferPointer(start: base + Int(entry.start), count: text.utf8.count)
+        return text.utf8.elementsEqual(bytes)
+    }
+
     private func matchesUnescaped(_ text: StaticString) -> Bool {
         var unescaped = UnescapedBytes(base: base, entry: entry)
         for index in 0..<text.utf8CodeUnitCount

@@ -97,7 +97,7 @@ extension LiveModel {
     /// Sets a date control from a complete ISO text: a date, a time, or both. A control of only one
     /// takes its part of the text. A control of both keeps the part of `base` that the text lacks.
     /// `false` for other text.
-    private mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
+    mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
         let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind,
             let value = Self.date(text, date.mode, base)

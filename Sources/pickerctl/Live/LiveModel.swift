@@ -335,7 +335,9 @@ struct LiveModel {
 
     /// When the next `.tick` is due.
     var deadline: UInt64? {
-        var deadlines: [UInt64] = flashes.values.map { $0.next(after: now) }
+        // Not `map`, whose closure would contain a copy of all.
+        var deadlines: [UInt64] = []
+        for flash in flashes.values { deadlines.append(flash.next(after: now)) }
         if let message { deadlines.append(message.until) }
         if let setsAt = activeEdit?.setsAt { deadlines.append(setsAt) }
         if let unansweredSince, !isAnswerMissed { deadlines.append(unansweredSince &+ Span.answer) }
