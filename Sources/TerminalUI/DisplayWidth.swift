@@ -53,7 +53,8 @@ public enum DisplayWidth {
         /// The symbol at a place: arrows to miscellaneous symbols, three bytes each.
         func symbol(at place: Int) -> Unicode.Scalar? {
             guard place + 3 <= bytes.count, bytes[place] == 0xE2 else { return nil }
-            let value = 0x2000 | UInt32(bytes[place + 1] & 0x3F) << 6 | UInt32(bytes[place + 2] & 0x3F)
+            let tail = UInt32(bytes[place + 1] & 0x3F) << 6 | UInt32(bytes[place + 2] & 0x3F)
+            let value = 0x2000 | tail
             return (0x2190..<0x2C00).contains(value) ? Unicode.Scalar(value) : nil
         }
         func isSimple(_ place: Int) -> Bool {

@@ -85,9 +85,12 @@ public struct JSONNode {
         let entry = entry
         guard entry.kind == .string else { return false }
         if entry.isComplex { return string.map { $0.isSameBytes(as: text) } ?? false }
-        guard Int(entry.end - entry.start) == text.utf8.count else { return false }
-        let bytes = UnsafeBufferPointer(start: base + Int(entry.start), count: text.utf8.count)
-        return text.utf8.elementsEqual(bytes)
+        let count = text.utf8.count
+        guard Int(entry.end - entry.start) == count else { return false }
+        let bytes = base + Int(entry.start)
+        return text.utf8.withContiguousStorageIfAvailable { text in
+            text.baseAddress.map { areSameBytes(bytes, $0, count: count) } ?? true
+        } ?? text.utf8.elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     private func matchesUnescaped(_ text: StaticString) -> Bool {

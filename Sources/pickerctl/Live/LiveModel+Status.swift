@@ -49,7 +49,7 @@ extension LiveModel {
         return WordsLook(
             texts: [
                 joined([unsaved, problem]), example.map { joined([unsaved, $0]) }, example,
-                joined([unsaved, brief]), brief,
+                problem, joined([unsaved, brief]), brief,
             ].compactMap { $0 }, kind: .error)
     }
 

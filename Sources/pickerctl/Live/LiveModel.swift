@@ -308,6 +308,13 @@ struct LiveModel {
 
     /// Handles an event.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
+        let (commands, change) = begin(event, at: now)
+        return commands + settle(change)
+    }
+
+    /// The first part of handling an event: what it does. Its commands can be carried out before
+    /// the second part, `settle`, so that others do not wait for that.
+    mutating func begin(_ event: LiveEvent, at now: UInt64) -> ([LiveCommand], RowChange?) {
         let change = rowChange(event, at: now)
         self.now = now
         var commands: [LiveCommand] = []
@@ -323,6 +330,12 @@ struct LiveModel {
         case .edited(let field, let text): edited(field, text, &commands)
         case .tick: break
         }
+        return (commands, change)
+    }
+
+    /// The second part: what depends on time and on what is shown now.
+    mutating func settle(_ change: RowChange?) -> [LiveCommand] {
+        var commands: [LiveCommand] = []
         unansweredSince = presentation.waitingEdits == 0 ? nil : unansweredSince ?? now
         expire(&commands)
         if !noteStale(change) {

@@ -77,8 +77,8 @@ extension LiveModel {
             style(index), for: presentation.definition.controls[index].type)
         if !look.cards.isEmpty {
             return ConflictView(
-                label: ControlLabel(presentation.definition.controls[index]), cards: look.cards, choice: look.card,
-                state: look.state
+                label: ControlLabel(presentation.definition.controls[index]), cards: look.cards,
+                choice: look.card, state: look.state
             ).block(in: environment)
         }
         return controlView(index, look, environment, interaction(index)).block(in: environment)
