@@ -78,7 +78,7 @@ struct LiveHistoryTests {
             ])
         bench.answer(
             .result(Self.json { HistoryPage(entries: [entry], more: false).encode(into: &$0) }))
-        #expect(bench.screen().contains("bob  50 → 80 (edited twice at once)"))
+        #expect(bench.screen().contains("bob  50 → 80 (concurrent)"))
         #expect(bench.screen().contains("80 ┤"), "\(bench.screen())")
     }
 
