@@ -27,7 +27,10 @@ public enum DisplayWidth {
     static func forEachCluster(
         of text: String, ascii: (UInt8) -> Void, other: (Character) -> Void
     ) {
-        var place = text.startIndex
+        let simple = text.utf8.withContiguousStorageIfAvailable {
+            forEachSimpleCluster(of: $0, ascii: ascii, other: other)
+        }
+        var place = text.utf8.index(text.startIndex, offsetBy: simple ?? 0)
         while place < text.endIndex {
             let after = text.utf8.index(after: place)
             let byte = text.utf8[place]
@@ -39,6 +42,37 @@ public enum DisplayWidth {
                 place = text.index(after: place)
             }
         }
+    }
+
+    /// Calls a closure for each cluster at the beginning of a text that ends where its first scalar
+    /// does: printable ASCII and symbols, of which none joins what follows, before another of them
+    /// or the end. Returns their bytes.
+    private static func forEachSimpleCluster(
+        of bytes: UnsafeBufferPointer<UInt8>, ascii: (UInt8) -> Void, other: (Character) -> Void
+    ) -> Int {
+        /// The symbol at a place: arrows to miscellaneous symbols, three bytes each.
+        func symbol(at place: Int) -> Unicode.Scalar? {
+            guard place + 3 <= bytes.count, bytes[place] == 0xE2 else { return nil }
+            let tail = UInt32(bytes[place + 1] & 0x3F) << 6 | UInt32(bytes[place + 2] & 0x3F)
+            let value = 0x2000 | tail
+            return (0x2190..<0x2C00).contains(value) ? Unicode.Scalar(value) : nil
+        }
+        func isSimple(_ place: Int) -> Bool {
+            place == bytes.count || isPlain(bytes[place]) || symbol(at: place) != nil
+        }
+        var place = 0
+        while place < bytes.count {
+            if isPlain(bytes[place]) {
+                guard isSimple(place + 1) else { break }
+                ascii(bytes[place])
+                place += 1
+            } else {
+                guard let symbol = symbol(at: place), isSimple(place + 3) else { break }
+                other(Character(symbol))
+                place += 3
+            }
+        }
+        return place
     }
 
     /// Whether a text is printable ASCII, as most is: there a byte is a cluster of one column.

@@ -205,7 +205,7 @@ extension CellBuffer {
     func reduced(to depth: ColorDepth, charset: Charset) -> CellBuffer {
         var reduced = self
         for y in 0..<lines {
-            reduced.setLine(y, reducedLine(y, to: depth, charset: charset))
+            reduced.setCells(y, from: 0, reducedLine(y, to: depth, charset: charset))
         }
         return reduced
     }

@@ -227,34 +227,42 @@ package struct FormReplica: Sendable {
     ) {
         self.revision = revision
         self.context = context ?? self.context
-        for field in merge(changes.map { NamedField(id: $0.field, state: $0.state) })
-        where isMine(field.state.by) {
+        var added: [NamedField] = []
+        for change in changes where update(change.field, change.state, &added) {
+            if pending.isEmpty || !isMine(change.state.by) { continue }
             // A field that an answer brought before has no pending edit, and is not newer.
-            let place = pending.firstIndex { $0.field == field.id && !$0.isNotified }
+            let place = pending.firstIndex { $0.field == change.field && !$0.isNotified }
             if let place { pending[place].isNotified = true }
         }
+        add(added)
     }
 
     /// Takes the fields of an answer.
-    package mutating func take(_ fields: [NamedField]) { _ = merge(fields) }
-
-    /// Takes the fields that are newer than the known ones, and returns them.
-    private mutating func merge(_ received: [NamedField]) -> [NamedField] {
+    package mutating func take(_ fields: [NamedField]) {
         var added: [NamedField] = []
-        let newer = received.filter { field in
-            let place = place(of: field.id)
-            guard place < fields.count, fields[place].id == field.id else {
-                added.append(field)
-                return true
-            }
-            guard field.state.revision > fields[place].state.revision else { return false }
-            bytes += field.state.bytesEstimate - fields[place].state.bytesEstimate
-            fields[place] = field
+        for field in fields { _ = update(field.id, field.state, &added) }
+        add(added)
+    }
+
+    /// Replaces a known field by a newer one; one that is not known is added to `added`. Returns
+    /// whether it is newer.
+    private mutating func update(
+        _ id: String, _ state: FieldState, _ added: inout [NamedField]
+    ) -> Bool {
+        let place = place(of: id)
+        guard place < fields.count, fields[place].id == id else {
+            added.append(NamedField(id: id, state: state))
             return true
         }
-        // In one pass, so that each of the other fields moves once.
+        guard state.revision > fields[place].state.revision else { return false }
+        bytes += state.bytesEstimate - fields[place].state.bytesEstimate
+        fields[place].state = state
+        return true
+    }
+
+    /// Adds fields in one pass, so that each of the others moves once.
+    private mutating func add(_ added: [NamedField]) {
         if !added.isEmpty { replace(fields + added) }
-        return newer
     }
 
     /// Forgets the fields that a new definition does not have, and the pending edits of them.

@@ -164,7 +164,7 @@ extension String {
 
 extension Array where Element: Comparable {
     /// These elements, sorted and without duplicates.
-    func sortedDistinct() -> [Element] {
+    package func sortedDistinct() -> [Element] {
         if count < 2 { return self }
         var result: [Element] = []
         result.reserveCapacity(count)

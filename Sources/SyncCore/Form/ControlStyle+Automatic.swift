@@ -7,9 +7,9 @@ extension FormDefinition {
     /// A picker is segmented or a radio group for two to five options, a menu for more than five, a
     /// navigation link for more than twenty, and a palette if every option has a symbol.
     public func resolvedStyle(of index: Int) -> ControlStyle {
-        let control = controls[index]
-        guard control.effectiveStyle == .automatic else { return control.effectiveStyle }
-        switch control.kind {
+        let style = controls[index].effectiveStyle
+        guard style == .automatic else { return style }
+        switch controls[index].kind {
         case .picker(let picker):
             return .automatic(
                 for: picker.options.options,

@@ -118,6 +118,14 @@ extension FormDefinition {
     /// values, lists as `a, b`, and `— (invalid: x)` for what the control does not accept.
     public func text(of shown: ShownValue, control index: Int) -> String {
         if shown.isMixed || shown.value.isNull { return Template.dash }
+        // Without a copy of the control, which retains each of its texts.
+        switch types[index] {
+        case .slider, .stepper, .gauge:
+            guard !shown.isInvalid, case .number(let number) = shown.value else { break }
+            return number.formatted(
+                fractionDigits: controls[index].numberDomain?.fractionDigits ?? 0)
+        default: break
+        }
         let control = controls[index]
         let text =
             switch (control.kind, shown.value) {

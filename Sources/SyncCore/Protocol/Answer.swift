@@ -117,25 +117,21 @@ public struct ServerMessageDecoder: Sendable {
             guard node["id"] == nil else {
                 throw .shape(path: "id", expected: "left out: a daemon sends no requests")
             }
-            let params = try node["params"].map(tree) ?? .null
-            return try ServerNotification(method: method, params: params)
-                .map { .notification($0) } ?? .unknownNotification(method: method)
+            let notification =
+                if let params = node["params"] {
+                    try ServerNotification(method: method, value: params)
+                } else {
+                    try ServerNotification(method: method, value: JSON.null)
+                }
+            return notification.map { .notification($0) } ?? .unknownNotification(method: method)
         }
         guard let id = node["id"].flatMap({ RequestID($0) }) else {
             throw .shape(path: "id", expected: "a string, a number or null")
         }
         switch (node["result"], node["error"]) {
-        case (let result?, nil): return .result(id: id, try tree(result))
-        case (nil, let error?): return .failure(id: id, try WireError(decoding: try tree(error)))
+        case (let result?, nil): return .result(id: id, try result.tree())
+        case (nil, let error?): return .failure(id: id, try WireError(decoding: try error.tree()))
         default: throw .shape(path: "result", expected: "present, or error, but not both")
-        }
-    }
-
-    private static func tree(_ node: JSONNode) throws(DecodeError) -> JSON {
-        do {
-            return try node.json()
-        } catch {
-            throw .json(error)
         }
     }
 }

@@ -60,7 +60,11 @@ public struct WireAuthor: Hashable, Sendable {
 
     /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "by") throws(DecodeError) {
-        let reader = try WireReader(json, path)
+        try self.init(value: json, path: path)
+    }
+
+    init(value: some WireValue, path: String) throws(DecodeError) {
+        let reader = try MemberReader(value, path)
         self.init(
             user: try reader.string("user"), uid: try reader.exactly("uid"),
             client: reader["client"]?.stringValue, tty: reader["tty"]?.stringValue,
@@ -236,25 +240,39 @@ public struct FieldState: Hashable, Sendable {
 
     /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "field") throws(DecodeError) {
-        let reader = try WireReader(json, path)
+        try self.init(value: json, path: path)
+    }
+
+    init(value: some WireValue, path: String) throws(DecodeError) {
+        let reader = try MemberReader(value, path)
         self.init(
             value: try reader.value("value"), revision: try reader.integer("revision"),
             isSet: try reader.bool("set"), at: try reader.moment("at"))
-        if let by = reader["by"] { self.by = try WireAuthor(decoding: by, path: "\(path).by") }
-        if reader["conflict"] != nil {
-            conflict = try reader.each("conflict") { json, path throws(DecodeError) in
-                try Sibling(decoding: json, path: path)
+        if let by = reader["by"] {
+            do {
+                self.by = try WireAuthor(value: by, path: "")
+            } catch {
+                throw error.within("\(path).by")
             }
         }
-        lease = try reader["lease"].map { json throws(DecodeError) in
-            try FieldLease(decoding: json, path: "\(path).lease")
+        if let json = try reader.tree("conflict") {
+            guard let siblings = json.arrayValue else {
+                throw reader.mistyped("conflict", "an array")
+            }
+            for (index, json) in siblings.enumerated() {
+                conflict.append(
+                    try Sibling(decoding: json, path: "\(path).conflict[\(index)]"))
+            }
         }
-        isSecretSet = reader["secret"]?["set"]?.boolValue
+        if let json = try reader.tree("lease") {
+            lease = try FieldLease(decoding: json, path: "\(path).lease")
+        }
+        isSecretSet = reader["secret"]?.member("set")?.boolValue
         isMixed = reader["mixed"]?.boolValue ?? false
         isInvalid = reader["invalid"]?.boolValue ?? false
         isMissing = reader["missing"]?.boolValue ?? false
-        press = reader["press"]?.stringValue
-        if let json = reader["runs"] {
+        if let press = reader["press"]?.stringValue { self.press = press }
+        if let json = try reader.tree("runs") {
             runs = try ButtonRuns(decoding: json, path: "\(path).runs")
         }
     }
@@ -349,14 +367,18 @@ public struct FieldChange: Hashable, Sendable {
 
     /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "change") throws(DecodeError) {
-        let reader = try WireReader(json, path)
+        try self.init(value: json, path: path)
+    }
+
+    init(value: some WireValue, path: String) throws(DecodeError) {
+        let reader = try MemberReader(value, path)
         self.init(
-            field: try reader.string("field"), state: try FieldState(decoding: json, path: path),
-            was: reader["was"])
+            field: try reader.string("field"), state: try FieldState(value: value, path: path),
+            was: try reader.tree("was"))
     }
 }
 
-extension WireReader {
+extension MemberReader {
     /// A timestamp; `nil` if the member is missing.
     func moment(_ name: String) throws(DecodeError) -> Timestamp? {
         guard let value = self[name] else { return nil }

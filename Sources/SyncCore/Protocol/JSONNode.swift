@@ -80,6 +80,19 @@ public struct JSONNode {
             base + Int(entry.start), text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
+    /// Whether this is exactly this string.
+    func isString(_ text: String) -> Bool {
+        let entry = entry
+        guard entry.kind == .string else { return false }
+        if entry.isComplex { return string.map { $0.isSameBytes(as: text) } ?? false }
+        let count = text.utf8.count
+        guard Int(entry.end - entry.start) == count else { return false }
+        let bytes = base + Int(entry.start)
+        return text.utf8.withContiguousStorageIfAvailable { text in
+            text.baseAddress.map { areSameBytes(bytes, $0, count: count) } ?? true
+        } ?? text.utf8.elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
     private func matchesUnescaped(_ text: StaticString) -> Bool {
         var unescaped = UnescapedBytes(base: base, entry: entry)
         for index in 0..<text.utf8CodeUnitCount

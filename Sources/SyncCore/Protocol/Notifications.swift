@@ -45,8 +45,17 @@ public enum ServerNotification: Hashable, Sendable {
 
     /// Parses the params of a method; `nil` for an unknown method.
     public init?(method: String, params: JSON) throws(DecodeError) {
+        try self.init(method: method, value: params)
+    }
+
+    init?(method: String, value: some WireValue) throws(DecodeError) {
+        // Nearly all notifications are of this method, so they become no tree first.
+        if method == "state.changed" {
+            self = .stateChanged(try StateChanged(value: value))
+            return
+        }
+        let params = try value.tree()
         switch method {
-        case "state.changed": self = .stateChanged(try StateChanged(decoding: params))
         case "form.changed": self = .formChanged(try FormChanged(decoding: params))
         case "presence.changed": self = .presenceChanged(try PresenceChanged(decoding: params))
         case "button.assigned": self = .buttonAssigned(try ButtonAssigned(decoding: params))
@@ -115,12 +124,12 @@ public struct StateChanged: Hashable, Sendable {
     }
 
     /// Reads the object.
-    public init(decoding json: JSON) throws(DecodeError) {
-        let reader = try WireReader(json, "params")
+    init(value: some WireValue) throws(DecodeError) {
+        let reader = try MemberReader(value, "params")
         self.init(
             form: try reader.string("form"), revision: try reader.integer("revision"),
             context: try reader.string("context"), changes: try reader.changes(),
-            coalescedFrom: reader["coalesced"]?["from"]?.integerValue,
+            coalescedFrom: reader["coalesced"]?.member("from")?.integerValue,
             message: reader["message"]?.stringValue)
         redacts = reader["redacts"]?.integerValue
     }
@@ -336,12 +345,18 @@ extension JSONWriter {
     }
 }
 
-extension WireReader {
+extension MemberReader {
     /// The member `changes`; empty if it is missing.
     func changes() throws(DecodeError) -> [FieldChange] {
         guard self["changes"] != nil else { return [] }
-        return try each("changes") { json, path throws(DecodeError) in
-            try FieldChange(decoding: json, path: path)
+        var changes: [FieldChange] = []
+        for (index, value) in try array("changes").enumerated() {
+            do {
+                changes.append(try FieldChange(value: value, path: ""))
+            } catch {
+                throw error.within("\(path).changes[\(index)]")
+            }
         }
+        return changes
     }
 }

@@ -16,45 +16,94 @@ extension DecodeError: CustomStringConvertible {
     }
 }
 
+extension DecodeError {
+    /// The error with the path of what contains the value before its own.
+    func within(_ path: String) -> DecodeError {
+        switch self {
+        case .json: self
+        case .shape(let inner, let expected): .shape(path: path + inner, expected: expected)
+        }
+    }
+}
+
+/// A value of a message: a tree, or a node on a tape, of which only what is needed becomes a tree.
+protocol WireValue {
+    var isObject: Bool { get }
+    var stringValue: String? { get }
+    var integerValue: Int64? { get }
+    var boolValue: Bool? { get }
+    /// The elements of an array; `nil` for other kinds.
+    var list: [Self]? { get }
+    /// The member of an object with this name.
+    func member(_ name: String) -> Self?
+    func tree() throws(DecodeError) -> JSON
+}
+
+extension JSON: WireValue {
+    var isObject: Bool { objectValue != nil }
+    var list: [JSON]? { arrayValue }
+    func member(_ name: String) -> JSON? { objectValue?[name] }
+    func tree() throws(DecodeError) -> JSON { self }
+}
+
+extension JSONNode: WireValue {
+    var isObject: Bool { kind == .object }
+    var stringValue: String? { string }
+    var integerValue: Int64? { integer }
+    var boolValue: Bool? { bool }
+    var list: [JSONNode]? { kind == .array ? Array(elements) : nil }
+
+    func member(_ name: String) -> JSONNode? {
+        for (key, value) in members where key.isString(name) { return value }
+        return nil
+    }
+
+    func tree() throws(DecodeError) -> JSON {
+        do {
+            return try json()
+        } catch {
+            throw .json(error)
+        }
+    }
+}
+
 /// Reads the members of an object from a daemon: it ignores unknown members and requires the
 /// others.
-struct WireReader {
-    private let object: JSONObject
+struct MemberReader<Value: WireValue> {
+    private let object: Value
     let path: String
 
-    init(_ json: JSON, _ path: String) throws(DecodeError) {
-        guard let object = json.objectValue else {
-            throw .shape(path: path, expected: "an object")
-        }
-        self.object = object
+    init(_ value: Value, _ path: String) throws(DecodeError) {
+        guard value.isObject else { throw .shape(path: path, expected: "an object") }
+        object = value
         self.path = path
     }
 
-    subscript(name: String) -> JSON? { object[name] }
+    subscript(name: String) -> Value? { object.member(name) }
 
     func mistyped(_ name: String, _ expected: String) -> DecodeError {
         .shape(path: "\(path).\(name)", expected: expected)
     }
 
     func value(_ name: String) throws(DecodeError) -> JSON {
-        guard let value = object[name] else { throw mistyped(name, "there") }
-        return value
+        guard let value = self[name] else { throw mistyped(name, "there") }
+        return try value.tree()
     }
 
     func string(_ name: String) throws(DecodeError) -> String {
-        guard let value = object[name]?.stringValue else { throw mistyped(name, "a string") }
+        guard let value = self[name]?.stringValue else { throw mistyped(name, "a string") }
         return value
     }
 
     func integer(_ name: String) throws(DecodeError) -> Int64 {
-        guard let value = object[name]?.integerValue else {
+        guard let value = self[name]?.integerValue else {
             throw mistyped(name, "an integer of 64 bits")
         }
         return value
     }
 
     func bool(_ name: String) throws(DecodeError) -> Bool {
-        guard let value = object[name]?.boolValue else { throw mistyped(name, "a boolean") }
+        guard let value = self[name]?.boolValue else { throw mistyped(name, "a boolean") }
         return value
     }
 
@@ -68,14 +117,22 @@ struct WireReader {
         return value
     }
 
-    func array(_ name: String) throws(DecodeError) -> [JSON] {
-        guard let value = object[name]?.arrayValue else { throw mistyped(name, "an array") }
+    func array(_ name: String) throws(DecodeError) -> [Value] {
+        guard let value = self[name]?.list else { throw mistyped(name, "an array") }
         return value
     }
 
+    /// A member as a tree; `nil` if it is missing.
+    func tree(_ name: String) throws(DecodeError) -> JSON? { try self[name]?.tree() }
+}
+
+/// Reads an object that is a tree.
+typealias WireReader = MemberReader<JSON>
+
+extension WireReader {
     /// The strings of an array; empty if it is missing.
     func strings(_ name: String) throws(DecodeError) -> [String] {
-        guard let value = object[name] else { return [] }
+        guard let value = self[name] else { return [] }
         let strings = value.arrayValue?.compactMap(\.stringValue)
         guard let strings, strings.count == value.arrayValue?.count else {
             throw mistyped(name, "an array of strings")

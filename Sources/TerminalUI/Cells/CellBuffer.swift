@@ -187,19 +187,45 @@ public struct CellBuffer: Hashable, Sendable {
         copy(other, to: Point(x: 0, y: 0), clip: line)
     }
 
-    /// Replaces the cells of a line with the same number of cells.
-    mutating func setLine(_ y: Int, _ line: [Cell]) {
-        precondition(line.count == columns, "a line has a cell for each column")
-        cells.replaceSubrange(y * columns..<(y + 1) * columns, with: line)
+    /// The columns of a line that differ from those of a buffer of the same size, with the whole of
+    /// each wide cluster; `nil` if none does.
+    func columns(ofLine y: Int, changedFrom other: CellBuffer) -> Range<Int>? {
+        if hasLine(y, of: other) { return nil }
+        func differs(_ x: Int) -> Bool {
+            cells[y * columns + x].difference(from: other.cells[y * columns + x]) != 0
+        }
+        var first = 0
+        while !differs(first) { first += 1 }
+        var end = columns
+        while !differs(end - 1) { end -= 1 }
+        if self[first, y].isContinuation { first -= 1 }
+        if self[end - 1, y].width == 2 { end += 1 }
+        return first..<end
+    }
+
+    /// The place of a line's first cell among the cells.
+    func lineStart(_ y: Int) -> Int { y * columns }
+
+    /// Replaces cells of a line with the same number of cells.
+    mutating func setCells(_ y: Int, from x: Int, _ new: [Cell]) {
+        precondition(x + new.count <= columns, "the cells are on the line")
+        for place in new.indices { cells[y * columns + x + place] = new[place] }
     }
 
     /// A line's cells as a terminal of that depth and charset shows them.
     func reducedLine(_ y: Int, to depth: ColorDepth, charset: Charset) -> [Cell] {
-        var reduced = Array(line(y))
+        reduced(y, 0..<columns, to: depth, charset: charset)
+    }
+
+    /// Some cells of a line, with the whole of each wide cluster, as a terminal of that depth and
+    /// charset shows them.
+    func reduced(_ y: Int, _ range: Range<Int>, to depth: ColorDepth, charset: Charset) -> [Cell] {
+        let start = y * columns + range.lowerBound
+        var reduced = Array(cells[start..<start + range.count])
         if depth == .trueColor, charset == .unicode { return reduced }
         var last = (from: CellStyle.plain, to: CellStyle.plain.reduced(to: depth))
         for x in reduced.indices {
-            let cell = self[x, y]
+            let cell = cells[start + x]
             if cell.style != last.from { last = (cell.style, cell.style.reduced(to: depth)) }
             reduced[x].style = last.to
             if charset == .unicode || cell.isContinuation || cell.glyph.ascii != nil { continue }

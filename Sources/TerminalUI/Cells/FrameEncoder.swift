@@ -85,9 +85,15 @@ public struct FrameEncoder: Sendable {
         let drawnFrom = out.count
         let all = 0..<frame.lines
         for y in isWhole ? all : changed?.clamped(to: all) ?? all {
-            if let lastFrame, frame.hasLine(y, of: lastFrame) { continue }
-            let line = frame.reducedLine(y, to: options.depth, charset: options.charset)
-            encodeLine(y, to: line, into: &out)
+            var columns = 0..<frame.columns
+            if let lastFrame {
+                guard let changed = frame.columns(ofLine: y, changedFrom: lastFrame) else {
+                    continue
+                }
+                columns = changed
+            }
+            let cells = frame.reduced(y, columns, to: options.depth, charset: options.charset)
+            encode(cells, y, from: columns.lowerBound, into: &out)
             lastFrame?.copyLine(y, of: frame)
         }
         // Only changed lines are copied: a frame that is shared with the caller would be copied
@@ -157,27 +163,33 @@ public struct FrameEncoder: Sendable {
 }
 
 extension FrameEncoder {
-    private mutating func encodeLine(_ y: Int, to line: [Cell], into out: inout [UInt8]) {
+    /// Draws cells of a line, which is drawn already before and after them.
+    private mutating func encode(
+        _ cells: [Cell], _ y: Int, from first: Int, into out: inout [UInt8]
+    ) {
         guard var target = shown else { return }
-        let old = Array(target.line(y))
         let columns = target.columns
-        guard let last = line.indices.last(where: { old[$0] != line[$0] }) else { return }
-        // Without this second reference, writing copies only the line.
+        let old = Array(target.line(y)[(target.lineStart(y) + first)...].prefix(cells.count))
+        guard let place = cells.indices.last(where: { old[$0] != cells[$0] }) else { return }
+        let last = first + place
+        // Without this second reference, writing copies only the cells.
         shown = nil
-        target.setLine(y, line)
+        target.setCells(y, from: first, cells)
         defer { shown = target }
+        func differs(_ x: Int) -> Bool {
+            x >= first && x < first + cells.count && old[x - first] != cells[x - first]
+        }
         var blankFrom = columns
-        while blankFrom > 0, line[blankFrom - 1] == .blank() { blankFrom -= 1 }
+        while blankFrom > 0, target[blankFrom - 1, y] == .blank() { blankFrom -= 1 }
         // Columns before this one are drawn again though they have not changed, because a cluster
         // may have been drawn over them.
         var redrawTo = 0
-        var x = 0
+        var x = first
         while x <= max(last, redrawTo - 1), x < columns {
-            let cell = line[x]
-            let isWide = cell.width == 2
-            let differs =
-                old[x] != cell || (isWide && old[x + 1] != line[x + 1]) || x < redrawTo
-            if !differs || cell.isContinuation {
+            let cell = target[x, y]
+            let isDrawn =
+                differs(x) || (cell.width == 2 && differs(x + 1)) || x < redrawTo
+            if !isDrawn || cell.isContinuation {
                 x += 1
                 continue
             }

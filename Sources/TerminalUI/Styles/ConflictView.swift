@@ -27,7 +27,11 @@ public struct ConflictView: ControlView {
                         "\(environment.glyphs.conflict) \($0)",
                         environment.roles.warning.adding(.bold))
                 })
-            CardRow(whole: cardRow(cards, environment), brief: cardRow(brief, environment))
+            CardRow(
+                rows: [
+                    cardRow(cards, environment), cardRow(brief, environment),
+                    cardRow(brief, environment, isNarrow: true),
+                ])
         }
         return ControlFrame(state, environment, isWide: true, row)
     }
@@ -41,25 +45,28 @@ public struct ConflictView: ControlView {
         }
     }
 
-    private func cardRow(_ cards: [PeerValue], _ environment: StyleEnvironment) -> FlowRow {
+    private func cardRow(
+        _ cards: [PeerValue], _ environment: StyleEnvironment, isNarrow: Bool = false
+    ) -> FlowRow {
         FlowRow(
             cards.indices.map { number in
                 Target(
                     .take(number),
                     ConflictCard(
                         cards[number], isCurrent: number == 0, isChosen: number == choice,
-                        environment: environment))
+                        isNarrow: isNarrow, environment: environment))
             })
     }
 }
 
-/// Cards that are compared side by side: whole ones, or brief ones where these need fewer lines.
+/// Cards that are compared side by side: of several ways to draw them, the first that needs the
+/// fewest lines.
 private struct CardRow: Block {
-    let whole: FlowRow
-    let brief: FlowRow
+    let rows: [FlowRow]
 
     private func row(_ width: Int) -> FlowRow {
-        brief.measure(width: width).lines < whole.measure(width: width).lines ? brief : whole
+        let lines = rows.map { $0.measure(width: width).lines }
+        return rows[lines.firstIndex(of: lines.min() ?? 0) ?? 0]
     }
 
     func measure(width: Int) -> Size { row(width).measure(width: width) }
@@ -77,12 +84,18 @@ struct ConflictCard: Block {
     private let card: PeerValue
     private let isCurrent: Bool
     private let isChosen: Bool
+    /// Whether the time has a line of its own.
+    private let isNarrow: Bool
     private let environment: StyleEnvironment
 
-    init(_ card: PeerValue, isCurrent: Bool, isChosen: Bool, environment: StyleEnvironment) {
+    init(
+        _ card: PeerValue, isCurrent: Bool, isChosen: Bool, isNarrow: Bool = false,
+        environment: StyleEnvironment
+    ) {
         self.card = card
         self.isCurrent = isCurrent
         self.isChosen = isChosen
+        self.isNarrow = isNarrow
         self.environment = environment
     }
 
@@ -102,15 +115,15 @@ struct ConflictCard: Block {
         return card.detail.map { text.appending("  " + $0, roles.dim) } ?? text
     }
 
-    private var author: StyledText {
+    /// Who set it and when.
+    private var author: [StyledText] {
         let roles = environment.roles
-        var text = StyledText("  ").appending(
+        let name = StyledText("  ").appending(
             card.by?.name ?? "you",
             card.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
-        if let when = card.when {
-            text = text.appending(" \(environment.glyphs.between) \(when)", roles.dim)
-        }
-        return text
+        guard let when = card.when else { return [name] }
+        if isNarrow { return [name, StyledText("  " + when, roles.dim)] }
+        return [name.appending(" \(environment.glyphs.between) \(when)", roles.dim)]
     }
 
     private var note: StyledText? {
@@ -119,12 +132,12 @@ struct ConflictCard: Block {
 
     /// Columns inside the frame: those of who and when, and of the value as far as they are there.
     private func columns(in width: Int) -> Int {
-        let wanted = max(value.columns, author.columns, Self.columnsMin)
+        let wanted = author.reduce(max(value.columns, Self.columnsMin)) { max($0, $1.columns) }
         return max(min(wanted, width - 4), 1)
     }
 
     func measure(width: Int) -> Size {
-        Size(columns: min(width, columns(in: width) + 4), lines: 4)
+        Size(columns: min(width, columns(in: width) + 4), lines: 3 + author.count)
     }
 
     func render(into canvas: inout Canvas, in rect: Rect) {
@@ -137,8 +150,8 @@ struct ConflictCard: Block {
         let roles = environment.roles
         Bordered(
             note: note, style: isChosen ? roles.accent : roles.border, glyphs: glyphs,
-            Column([value.truncated(), author.truncated()])
-        ).render(into: &canvas, in: Rect(x: rect.x, y: rect.y, columns: rect.columns, lines: 4))
+            Column([value.truncated()] + author.map { $0.truncated() })
+        ).render(into: &canvas, in: rect)
     }
 }
 

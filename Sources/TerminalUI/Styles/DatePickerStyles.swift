@@ -19,6 +19,8 @@ public struct DatePickerStyleConfiguration: Sendable {
     public var part: Int
     /// What is typed into that part so far.
     public var typing: String?
+    /// What was typed or pasted and is not set, in place of the value.
+    public var draft: String?
     /// The month that a calendar shows, if it is not the value's.
     public var month: YearMonth?
     /// The highlighted day of a calendar.
@@ -71,6 +73,13 @@ public struct DatePickerStyleConfiguration: Sendable {
         return StyledText("\(dash) no date", roles.dim)
     }
 
+    /// The draft on the ground of the input.
+    func field(of draft: String, columns: Int) -> Framed {
+        let roles = environment.roles
+        let style = state.isFocused ? roles.fieldFocused : roles.field
+        return filledField(StyledText(draft, style).truncated(), style, columns: columns)
+    }
+
     /// Whether a day is within the bounds.
     public func allows(_ day: CivilDate) -> Bool {
         func date(_ value: DateValue?) -> CivilDate? {
@@ -113,6 +122,9 @@ public struct CompactDatePickerStyle: DatePickerStyle {
         let environment = configuration.environment
         let roles = environment.roles
         let state = configuration.state
+        if let draft = configuration.draft {
+            return configuration.field(of: draft, columns: environment.inputColumns)
+        }
         guard let value = configuration.value, !state.isMixed else {
             return configuration.placeholder
         }
@@ -169,13 +181,16 @@ public struct GraphicalDatePickerStyle: DatePickerStyle {
             return CompactDatePickerStyle().makeBody(configuration: configuration)
         }
         let times = parts.filter { $0 == .hour || $0 == .minute }
+        // The calendar shows it.
+        var present = configuration
+        present.draft = nil
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {
             if configuration.value == nil || configuration.state.isMixed {
                 configuration.placeholder
             }
             CalendarBlock(configuration: configuration)
             if !times.isEmpty, configuration.value != nil, !configuration.state.isMixed {
-                CompactDatePickerStyle.line(configuration, times)
+                CompactDatePickerStyle.line(present, times)
             } else if let zone = configuration.zone {
                 StyledText(zone, configuration.environment.roles.dim)
             }
@@ -226,10 +241,11 @@ public struct CalendarBlock: Block {
             }
         }
         let head = area.line(0)
-        Framed(columns: head.columns, .center, StyledText(calendar.title, roles.heading))
-            .render(into: &canvas, in: head)
-        arrow(environment.glyphs.back, -1, Point(x: head.x + 1, y: head.y), &canvas)
-        arrow(environment.glyphs.chevron, 1, Point(x: head.maxX - 2, y: head.y), &canvas)
+        if let draft = configuration.draft {
+            configuration.field(of: draft, columns: head.columns).render(into: &canvas, in: head)
+        } else {
+            title(calendar, in: head, &canvas)
+        }
         for (column, name) in CalendarMonth.weekdayNames.enumerated() {
             let isWeekend = column > 4
             canvas.write(
@@ -245,6 +261,16 @@ public struct CalendarBlock: Block {
                 draw(day, in: place, &canvas)
             }
         }
+    }
+
+    private func title(_ calendar: CalendarMonth, in head: Rect, _ canvas: inout Canvas) {
+        let environment = configuration.environment
+        Framed(
+            columns: head.columns, .center, StyledText(calendar.title, environment.roles.heading)
+        )
+        .render(into: &canvas, in: head)
+        arrow(environment.glyphs.back, -1, Point(x: head.x + 1, y: head.y), &canvas)
+        arrow(environment.glyphs.chevron, 1, Point(x: head.maxX - 2, y: head.y), &canvas)
     }
 
     private func arrow(_ glyph: String, _ months: Int, _ point: Point, _ canvas: inout Canvas) {
@@ -308,10 +334,15 @@ public struct WheelDatePickerStyle: DatePickerStyle {
                 isActive: state.isFocused && number == configuration.part, state: state,
                 environment: environment)
         }
-        return LabeledRow(
-            configuration.label, state, environment, baseline: wheels.first?.pickedLine ?? 0
-        ) {
-            Flow(wheels, spacing: 1)
+        let baseline = wheels.first?.pickedLine ?? 0
+        return LabeledRow(configuration.label, state, environment, baseline: baseline) {
+            if let draft = configuration.draft {
+                let field = configuration.field(of: draft, columns: environment.inputColumns)
+                // As high as wheels, so that nothing moves.
+                Padding(top: baseline, bottom: baseline, field)
+            } else {
+                Flow(wheels, spacing: 1)
+            }
             if let zone = configuration.zone { StyledText(zone, environment.roles.dim) }
         }
     }

@@ -15,7 +15,7 @@ public struct ControlInteraction: Sendable {
     public var presentation = PickerStyleConfiguration.Presentation.closed
     /// The text or the number that is being typed.
     public var typing: TextEditor?
-    /// A text that was typed and is not set.
+    /// What was typed and is not set: it stays in its control until it is mended or discarded.
     public var draft: TextEditor?
     /// Lines of a text that are visible at most.
     public var linesMax = 6
@@ -72,6 +72,13 @@ extension ControlState {
 }
 
 extension FormDefinition {
+    /// The label of a control.
+    private func label(of index: Int) -> ControlLabel {
+        ControlLabel(
+            controls[index].title, subtitle: controls[index].subtitle,
+            symbol: controls[index].symbol, isRequired: controls[index].isRequired)
+    }
+
     /// A control as a view.
     ///
     /// - Parameters:
@@ -85,35 +92,39 @@ extension FormDefinition {
         of index: Int, _ shown: ShownValue, text: String, _ state: ControlState,
         _ interaction: ControlInteraction = ControlInteraction(), words: ValueWords
     ) -> any ControlView {
-        let control = controls[index]
-        let label = ControlLabel(control)
-        switch control.kind {
+        let label = label(of: index)
+        // No copy of the control, because a copy retains each of its texts.
+        switch controls[index].kind {
         case .picker(let picker):
             return PickerView(
                 PickerStyleConfiguration(
-                    control, picker, value: shown, valueText: text, state, interaction))
+                    controls[index], picker, value: shown, valueText: text, state, interaction))
         case .wheels(let wheels):
             return WheelsView(
-                control, wheels, value: shown.value, active: interaction.part, state: state)
+                controls[index], wheels, value: shown.value, active: interaction.part, state: state)
         case .toggle:
             return ToggleView(
                 ToggleStyleConfiguration(
                     label: label, isOn: shown.value.boolValue ?? false, state: state))
         case .slider(let slider):
             var configuration = SliderStyleConfiguration(
-                control, slider, value: shown.value, valueText: text, state: state)
-            configuration.typing = interaction.typing
+                controls[index], slider, value: shown.value, valueText: text, state: state)
+            configuration.typing = interaction.typing ?? interaction.draft
+            configuration.isTyping = interaction.typing != nil
             return SliderView(configuration)
         case .stepper(let stepper):
             var view = StepperView(
-                control, stepper, value: shown.value, valueText: text, state: state, words: words)
-            view.typing = interaction.typing
+                stepper, label: label, value: shown.value, valueText: text, state: state,
+                words: words)
+            view.typing = interaction.typing ?? interaction.draft
+            view.isTyping = interaction.typing != nil
             return view
         case .date(let date):
             var configuration = DatePickerStyleConfiguration(
-                control, date, value: shown.value, valueText: text, state: state)
+                controls[index], date, value: shown.value, valueText: text, state: state)
             configuration.part = interaction.part
             configuration.typing = interaction.typedPart
+            configuration.draft = interaction.draft?.text
             configuration.month = interaction.month
             configuration.cursor = interaction.day
             configuration.today = interaction.today
@@ -133,14 +144,15 @@ extension FormDefinition {
         case .gauge(let gauge):
             return GaugeView(
                 GaugeStyleConfiguration(
-                    control, gauge, value: shown.value, valueText: text, state: state,
+                    controls[index], gauge, value: shown.value, valueText: text, state: state,
                     words: words))
         case .button(let button):
             return ButtonView(
                 PrimitiveButtonStyleConfiguration(
-                    control, button, phase: interaction.phase, state: state))
+                    controls[index], button, phase: interaction.phase, state: state))
         case .label:
-            return LabelView(label: control.label == nil ? nil : label, text: text, state: state)
+            let isAlone = controls[index].label == nil
+            return LabelView(label: isAlone ? nil : label, text: text, state: state)
         }
     }
 
@@ -230,7 +242,7 @@ extension DatePickerStyleConfiguration {
 extension StepperView {
     /// A form's stepper. With `wraps` it has no ends, and without a value both buttons are enabled.
     init(
-        _ control: Control, _ stepper: StepperAttributes, value: JSON, valueText: String,
+        _ stepper: StepperAttributes, label: ControlLabel, value: JSON, valueText: String,
         state: ControlState, words: ValueWords
     ) {
         let number = value.numberValue
@@ -243,7 +255,7 @@ extension StepperView {
             return bound < number
         }
         self.init(
-            label: ControlLabel(control), valueText: number == nil ? nil : valueText,
+            label: label, valueText: number == nil ? nil : valueText,
             canDecrement: isAbove(stepper.domain.min), canIncrement: isBelow(stepper.domain.max),
             state: state)
         let ends = [stepper.domain.min, stepper.domain.max].compactMap { $0 }

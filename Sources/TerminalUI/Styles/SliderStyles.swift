@@ -10,8 +10,10 @@ public struct SliderStyleConfiguration: Sendable {
     public var range: TrackRange
     /// The value as people read it.
     public var valueText: String
-    /// What is being typed in place of the value.
+    /// What was typed in place of the value.
     public var typing: TextEditor?
+    /// Whether it is being typed; otherwise it is a draft.
+    public var isTyping = true
     public var minLabel: String?
     public var maxLabel: String?
     /// Values that have a tick.
@@ -160,8 +162,9 @@ public struct LinearSliderStyle: SliderStyle {
                 if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
                 if let typing = configuration.typing {
                     EditLine(
-                        editor: typing, style: roles.fieldFocused, isEditing: true,
-                        environment: environment, columns: value)
+                        editor: typing, style: state.isFocused ? roles.fieldFocused : roles.field,
+                        isEditing: configuration.isTyping, environment: environment,
+                        columns: value)
                 } else {
                     StyledText((configuration.maxLabel == nil ? "" : " ") + text, style).truncated()
                 }
@@ -191,7 +194,10 @@ public struct StepperView: ControlView {
     public var label: ControlLabel
     /// The value as people read it; `nil` if there is none.
     public var valueText: String?
+    /// What was typed in place of the value.
     public var typing: TextEditor?
+    /// Whether it is being typed; otherwise it is a draft.
+    public var isTyping = true
     public var canDecrement: Bool
     public var canIncrement: Bool
     /// The minimum columns between the buttons, so that they do not move.
@@ -231,8 +237,8 @@ public struct StepperView: ControlView {
         let value: any Block =
             if let typing {
                 EditLine(
-                    editor: typing, style: roles.fieldFocused, isEditing: true,
-                    environment: environment, columns: columns)
+                    editor: typing, style: state.isFocused ? roles.fieldFocused : roles.field,
+                    isEditing: isTyping, environment: environment, columns: columns)
             } else {
                 StyledText(shown, style)
             }
@@ -252,20 +258,44 @@ private struct StepperRow: Block {
     var value: any Block
     var more: any Block
 
-    private func layout(_ width: Int) -> any Block {
-        let buttons = less.measure(width: width).columns + more.measure(width: width).columns
-        let space = max(0, width - buttons - 2)
-        let whole = value.measure(width: 10_000)
-        if whole.lines == 1, whole.columns <= space {
-            let middle = Framed(columns: max(columns, whole.columns), .center, AnyBlock(value))
-            return Row([less, middle, more])
-        }
-        return Column([Row([less, more]), value])
+    /// The columns of the parts if they are side by side.
+    private struct Places {
+        var less: Int
+        var value: Int
+        var middle: Int
+        var more: Int
+
+        var columns: Int { less + 1 + middle + 1 + more }
     }
 
-    func measure(width: Int) -> Size { layout(width).measure(width: width) }
+    private func places(_ width: Int) -> Places? {
+        let whole = value.measure(width: 10_000)
+        guard whole.lines == 1 else { return nil }
+        let places = Places(
+            less: less.measure(width: width).columns, value: whole.columns,
+            middle: max(columns, whole.columns), more: more.measure(width: width).columns)
+        return places.columns <= width ? places : nil
+    }
+
+    private var belowEachOther: Column { Column([Row([less, more]), value]) }
+
+    func measure(width: Int) -> Size {
+        places(width).map { Size(columns: $0.columns, lines: 1) }
+            ?? belowEachOther.measure(width: width)
+    }
 
     func render(into canvas: inout Canvas, in rect: Rect) {
-        layout(rect.columns).render(into: &canvas, in: rect)
+        guard let places = places(rect.columns) else {
+            return belowEachOther.render(into: &canvas, in: rect)
+        }
+        var place = rect
+        place.columns = places.less
+        less.render(into: &canvas, in: place)
+        place.x += places.less + 1 + (places.middle - places.value) / 2
+        place.columns = places.value
+        value.render(into: &canvas, in: place)
+        place.x = rect.x + places.columns - places.more
+        place.columns = places.more
+        more.render(into: &canvas, in: place)
     }
 }

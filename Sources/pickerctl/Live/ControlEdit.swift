@@ -132,7 +132,7 @@ extension LiveModel {
         let isDone = send(
             activeEdit.field, narrowed(action, activeEdit), context: activeEdit.context,
             typed: typed, &commands)
-        if !isDone { keepDraft(activeEdit) }
+        if !isDone { keepDraft(activeEdit, refused: action) }
     }
 
     /// Whether the value was chosen although somebody else had changed the control meanwhile.
@@ -172,7 +172,8 @@ extension LiveModel {
         showPeerChange(activeEdit)
     }
 
-    private mutating func keepDraft(_ activeEdit: ControlEdit) {
+    /// Keeps what was typed; of a date, only one that was refused.
+    private mutating func keepDraft(_ activeEdit: ControlEdit, refused: Change.Action? = nil) {
         switch activeEdit.kind {
         case .text(let editor):
             if isSecret(activeEdit.field) || activeEdit.base.value.stringValue == editor.text {
@@ -186,7 +187,10 @@ extension LiveModel {
                 return
             }
             drafts[activeEdit.field] = editor
-        case .list, .value, .part, .calendar, .confirm: break
+        case .value, .part:
+            guard let refused, let index = presentation.index(activeEdit.field) else { return }
+            drafts[activeEdit.field] = typed(refused, index)
+        case .list, .calendar, .confirm: break
         }
     }
 

@@ -61,9 +61,9 @@ struct FormPresentation {
     /// How many readings are rare.
     private var rareCount = 0
     /// The controls whose stored values a reading depends on, in the same order.
-    private var sources: [Set<Int>] = []
+    private var sources: [[Int]] = []
     /// The controls whose readings depend on the stored value of a control, in the same order.
-    private var dependents: [Set<Int>] = []
+    private var dependents: [[Int]] = []
 
     /// A definition with the values of a copy.
     init(_ definition: FormDefinition, _ replica: FormReplica = FormReplica()) {
@@ -86,28 +86,28 @@ extension FormPresentation {
     var context: String? { replica.context }
 
     /// Whether a section is shown, and the controls that decide it.
-    private typealias SectionReading = (isShown: Bool, sources: Set<Int>)
+    private typealias SectionReading = (isShown: Bool, sources: [Int])
 
     private func reading(section: Int) -> SectionReading {
-        var sources: Set<Int> = []
+        var sources: [Int] = []
         let isShown = definition.isShown(section: section) {
-            sources.insert($0)
+            sources.append($0)
             return stored($0)
         }
-        return (isShown, sources)
+        return (isShown, sources.sortedDistinct())
     }
 
     /// - Parameter sections: The sections that were read already. A section may have a long
     ///   condition and many controls.
     private func reading(
         _ index: Int, _ sections: inout [Int: SectionReading]
-    ) -> (Reading, sources: Set<Int>) {
+    ) -> (Reading, sources: [Int]) {
         let number = definition.controls[index].section
         let section = sections[number] ?? reading(section: number)
         sections[number] = section
         var sources = section.sources
         func value(_ source: Int) -> JSON {
-            sources.insert(source)
+            if sources.last != source { sources.append(source) }
             return stored(source)
         }
         let state = state(definition.controls[index].id)
@@ -119,7 +119,7 @@ extension FormPresentation {
             isEnabled: definition.isEnabled(index, values: value),
             lease: state?.lease, runs: state?.runs,
             hasConflict: state?.conflict.isEmpty == false)
-        return (reading, sources)
+        return (reading, sources.count > 1 ? sources.sortedDistinct() : sources)
     }
 
     private mutating func readAll() {
@@ -130,7 +130,7 @@ extension FormPresentation {
         sources = all.map(\.sources)
         dependents = Array(repeating: [], count: all.count)
         for (index, sources) in sources.enumerated() {
-            for source in sources { dependents[source].insert(index) }
+            for source in sources { dependents[source].append(index) }
         }
     }
 
@@ -142,10 +142,11 @@ extension FormPresentation {
             rareCount += (reading.isRare ? 1 : 0) - (readings[index].isRare ? 1 : 0)
             readings[index] = reading
             if sources == self.sources[index] { continue }
-            for source in self.sources[index].subtracting(sources) {
-                dependents[source].remove(index)
+            for source in self.sources[index] { dependents[source].removeAll { $0 == index } }
+            for source in sources {
+                let place = dependents[source].partitionIndex { $0 > index }
+                dependents[source].insert(index, at: place)
             }
-            for source in sources { dependents[source].insert(index) }
             self.sources[index] = sources
         }
     }
@@ -153,7 +154,7 @@ extension FormPresentation {
     /// The controls that show something of these fields, ascending.
     func controls(showing fields: [String]) -> [Int] {
         let shown = fields.compactMap { index($0) }.map { dependents[$0] }
-        return shown.dropFirst().reduce(shown.first ?? []) { $0.union($1) }.sorted()
+        return shown.count == 1 ? shown[0] : shown.flatMap(\.self).sortedDistinct()
     }
 
     /// The displayed value of a control.

@@ -277,7 +277,9 @@ extension LiveModel {
         case .confirm(onConfirm: false):
             return WordsLook("Enter cancels; nothing is pressed", kind: .choice)
         // A change by somebody else in the meantime is more important.
-        case .value(_, setsAt: nil) where waiting(edit.field) != nil: return nil
+        case .value(_, setsAt: nil) where waiting(edit.field) != nil,
+            .list where waiting(edit.field) != nil, .calendar where waiting(edit.field) != nil:
+            return nil
         case .value(let value, setsAt: nil), .part(_, let value):
             let admitted = try? presentation.definition.admit(
                 value, control: index, values: presentation.stored)
@@ -290,6 +292,18 @@ extension LiveModel {
                 .number(number), control: index, values: presentation.stored)
             guard let admitted else { return nil }
             return willSet(control, Self.brief(valueText(admitted, of: index)))
+        case .list(let list) where mode == .form && !control.isMultiple:
+            let options = Self.choices(of: control)
+            guard list.matches.indices.contains(list.cursor) else { return nil }
+            let place = list.matches[list.cursor].index
+            guard options.indices.contains(place), !options[place].isDisabled,
+                options[place].tag != presentation.shown(index).value
+            else { return nil }
+            return willSet(control, options[place].label)
+        case .calendar(let day) where mode == .form:
+            guard let value = value(ofDay: day, index), value != presentation.shown(index).value
+            else { return nil }
+            return willSet(control, valueText(value, of: index))
         case .value, .list, .text, .number, .calendar: return nil
         }
     }

@@ -195,6 +195,9 @@ extension LiveModel {
     private mutating func takeDate(_ index: Int) {
         let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind else { return }
+        if let draft = drafts[control.id], takeDate(draft.text, over: shown(index).value, index) {
+            return
+        }
         let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
         if style(index) == .graphical, let day = Self.day(of: value) {
             months[control.id] = day.yearMonth

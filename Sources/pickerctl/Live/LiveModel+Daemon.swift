@@ -23,7 +23,8 @@ extension LiveModel {
         asksToLeave = false
         let action = leasable(action, index)
         let change = Change(field: field, context: context ?? presentation.context, action)
-        let typed = typed ?? self.typed(action, index)
+        // A card of a conflict is chosen, not typed.
+        let typed = typed ?? (isCurrent ? nil : self.typed(action, index))
         let number = lastEdit + 1
         let guards = mode == .form ? presentation.guardsMet(by: change) : []
         let isProposal = isProposal || !guards.isEmpty
@@ -66,13 +67,16 @@ extension LiveModel {
         return true
     }
 
-    /// The text that an edit sets, as it was typed.
-    private func typed(_ action: Change.Action, _ index: Int) -> TextEditor? {
-        guard mode == .form, case .value(.string(let text)) = action,
-            case .text(let attributes) = presentation.definition.controls[index].kind
-        else { return nil }
-        return TextEditor(
-            text, isMultiline: attributes.isMultiline, maxLength: attributes.maxLength)
+    /// The text or the date that an edit sets, as it was typed.
+    func typed(_ action: Change.Action, _ index: Int) -> TextEditor? {
+        guard mode == .form, case .value(.string(let text)) = action else { return nil }
+        switch presentation.definition.controls[index].kind {
+        case .text(let attributes):
+            return TextEditor(
+                text, isMultiline: attributes.isMultiline, maxLength: attributes.maxLength)
+        case .date: return TextEditor(text)
+        default: return nil
+        }
     }
 
     private func value(of action: Change.Action, _ index: Int) -> JSON {

@@ -49,7 +49,7 @@ extension LiveModel {
         return WordsLook(
             texts: [
                 joined([unsaved, problem]), example.map { joined([unsaved, $0]) }, example,
-                joined([unsaved, brief]), brief,
+                problem, joined([unsaved, brief]), brief,
             ].compactMap { $0 }, kind: .error)
     }
 
@@ -101,7 +101,7 @@ extension LiveModel {
             let by = state.by
         else { return nil }
         var verb = "set by"
-        if case .button = presentation.definition.controls[index].kind { verb = "pressed by" }
+        if case .button = presentation.definition.controls[index].kind { verb = "last press:" }
         let who = "\(verb) \(presentation.peer(by)?.name ?? "you")"
         return state.at.map { joined([who, around.localTime($0)]) } ?? who
     }
@@ -124,7 +124,8 @@ extension LiveModel {
         case .button(let button):
             if button.question(titled: control.title) != nil { return "asks before it runs" }
             return button.runs == nil
-                ? "each press is told to all who watch" : "each press goes to a handler"
+                ? "no handler: programs that watch the form see each press"
+                : "each press goes to a handler"
         case .label: return nil
         }
     }

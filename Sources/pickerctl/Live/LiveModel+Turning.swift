@@ -172,9 +172,18 @@ extension LiveModel {
 
     /// Sets the day and keeps the time.
     mutating func pickDay(_ day: CivilDate, in field: String, _ commands: inout [LiveCommand]) {
-        guard let index = presentation.index(field),
-            case .date(let date) = presentation.definition.controls[index].kind
-        else { return }
+        guard let index = presentation.index(field), let value = value(ofDay: day, index) else {
+            return
+        }
+        if activeEdit?.field == field { return finish(.value(value), &commands) }
+        send(field, .value(value), &commands)
+    }
+
+    /// The value of a date with another day, within its bounds.
+    func value(ofDay day: CivilDate, _ index: Int) -> JSON? {
+        guard case .date(let date) = presentation.definition.controls[index].kind else {
+            return nil
+        }
         let present = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
         let value: DateValue =
             if case .dateAndTime(let moment) = present {
@@ -182,9 +191,7 @@ extension LiveModel {
             } else {
                 .date(day)
             }
-        let clamped = value.clamped(min: date.min, max: date.max)
-        if activeEdit?.field == field { return finish(.value(clamped.json), &commands) }
-        send(field, .value(clamped.json), &commands)
+        return value.clamped(min: date.min, max: date.max).json
     }
 
     /// Types a digit into the selected part of a date.

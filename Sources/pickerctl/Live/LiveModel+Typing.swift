@@ -89,15 +89,27 @@ extension LiveModel {
                 .reversed())
         if !takeDate(trimmed, over: shown(index).value, index) {
             drafts[control.id] = TextEditor(trimmed)
-            problems[control.id] = "not a date; paste one such as 2026-11-21"
+            problems[control.id] = Self.notDate(control)
         }
         return true
+    }
+
+    /// Why a pasted text is refused, with one that is not.
+    private static func notDate(_ control: Control) -> String {
+        guard case .date(let date) = control.kind else { return "not a date" }
+        switch date.mode {
+        case .date: return "not a date; paste one such as 2026-11-21"
+        case .dateAndTime: return "not a date; paste one such as 2026-11-21T14:30"
+        case .time: return "not a time; paste one such as 14:30"
+        case .yearAndMonth: return "not a month; paste one such as 2026-11"
+        case .countdown: return "a duration cannot be pasted; type its parts"
+        }
     }
 
     /// Sets a date control from a complete ISO text: a date, a time, or both. A control of only one
     /// takes its part of the text. A control of both keeps the part of `base` that the text lacks.
     /// `false` for other text.
-    private mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
+    mutating func takeDate(_ text: String, over base: JSON, _ index: Int) -> Bool {
         let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind,
             let value = Self.date(text, date.mode, base)

@@ -308,6 +308,13 @@ struct LiveModel {
 
     /// Handles an event.
     mutating func handle(_ event: LiveEvent, at now: UInt64) -> [LiveCommand] {
+        let (commands, change) = begin(event, at: now)
+        return commands + settle(change)
+    }
+
+    /// The first part of handling an event: what it does. Its commands can be carried out before
+    /// the second part, `settle`, so that others do not wait for that.
+    mutating func begin(_ event: LiveEvent, at now: UInt64) -> ([LiveCommand], RowChange?) {
         let change = rowChange(event, at: now)
         self.now = now
         var commands: [LiveCommand] = []
@@ -323,6 +330,12 @@ struct LiveModel {
         case .edited(let field, let text): edited(field, text, &commands)
         case .tick: break
         }
+        return (commands, change)
+    }
+
+    /// The second part: what depends on time and on what is shown now.
+    mutating func settle(_ change: RowChange?) -> [LiveCommand] {
+        var commands: [LiveCommand] = []
         unansweredSince = presentation.waitingEdits == 0 ? nil : unansweredSince ?? now
         expire(&commands)
         if !noteStale(change) {
@@ -335,7 +348,9 @@ struct LiveModel {
 
     /// When the next `.tick` is due.
     var deadline: UInt64? {
-        var deadlines: [UInt64] = flashes.values.map { $0.next(after: now) }
+        // Not `map`, whose closure would contain a copy of all.
+        var deadlines: [UInt64] = []
+        for flash in flashes.values { deadlines.append(flash.next(after: now)) }
         if let message { deadlines.append(message.until) }
         if let setsAt = activeEdit?.setsAt { deadlines.append(setsAt) }
         if let unansweredSince, !isAnswerMissed { deadlines.append(unansweredSince &+ Span.answer) }

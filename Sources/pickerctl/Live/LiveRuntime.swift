@@ -265,7 +265,10 @@ struct LiveRuntime {
     }
 
     private mutating func feed(_ event: LiveEvent) {
-        for command in model.handle(event, at: MonotonicClock.now()) { carryOut(command) }
+        let (commands, change) = model.begin(event, at: MonotonicClock.now())
+        for command in commands { carryOut(command) }
+        if !commands.isEmpty { link.flush() }
+        for command in model.settle(change) { carryOut(command) }
     }
 
     private mutating func carryOut(_ command: LiveCommand) {

@@ -20,11 +20,12 @@ internal import TerminalUI
 /// What has to be drawn again.
 enum StaleParts: Equatable {
     case everything
-    /// The rows of these controls, by number.
-    case rows(Set<Int>)
+    /// The rows of these controls, by number, ascending.
+    case rows([Int])
 
     mutating func add(_ controls: [Int]) {
-        if case .rows(let known) = self { self = .rows(known.union(controls)) }
+        guard case .rows(let known) = self else { return }
+        self = .rows(known.isEmpty ? controls : (known + controls).sortedDistinct())
     }
 }
 

@@ -73,12 +73,12 @@ extension LiveModel {
 
     /// The view of a control with its current look.
     func view(_ index: Int, _ look: ControlLook, _ environment: StyleEnvironment) -> any Block {
-        let control = presentation.definition.controls[index]
-        let environment = environment.styled(style(index), for: control.type)
+        let environment = environment.styled(
+            style(index), for: presentation.definition.controls[index].type)
         if !look.cards.isEmpty {
             return ConflictView(
-                label: ControlLabel(control), cards: look.cards, choice: look.card,
-                state: look.state
+                label: ControlLabel(presentation.definition.controls[index]), cards: look.cards,
+                choice: look.card, state: look.state
             ).block(in: environment)
         }
         return controlView(index, look, environment, interaction(index)).block(in: environment)
@@ -106,17 +106,10 @@ extension LiveModel {
         if isPutAside(index) {
             return [StyledText("\(glyphs.conflict) conflict", roles.warning).truncated()]
         }
-        guard let draft = drafts[field], problems[field] == nil, besideDraft(index) == nil else {
+        guard drafts[field] != nil, problems[field] == nil, besideDraft(index) == nil else {
             return []
         }
-        // A text shows its draft itself.
-        if case .text = presentation.definition.controls[index].kind {
-            return [StyledText("\(glyphs.held) unsaved", roles.warning)]
-        }
-        return [
-            StyledText("\(glyphs.held) unsaved: ", roles.warning)
-                .appending(Self.brief(draft.text), roles.text)
-        ]
+        return [StyledText("\(glyphs.held) unsaved", roles.warning)]
     }
 
     /// A button for a row of buttons; its question is drawn below the row.
@@ -153,19 +146,21 @@ extension LiveModel {
 
     /// What the user does with a control at this moment.
     private func interaction(_ index: Int) -> ControlInteraction {
-        let control = presentation.definition.controls[index]
+        let field = presentation.definition.controls[index].id
         var interaction = ControlInteraction()
-        if focusedField == control.id, shape(index) == .lines || control.isMultiple {
+        if focusedField == field,
+            shape(index) == .lines || presentation.definition.controls[index].isMultiple
+        {
             interaction.cursor = cursor(index)
         }
-        interaction.draft = drafts[control.id]
+        if activeEdit?.field != field { interaction.draft = drafts[field] }
         interaction.linesMax = max(3, min(6, size.lines - 6))
-        interaction.part = parts[control.id] ?? 0
-        interaction.month = months[control.id]
+        interaction.part = parts[field] ?? 0
+        interaction.month = months[field]
         interaction.today = around.today
-        interaction.phase = phase(control.id)
+        interaction.phase = phase(field)
         interaction.isSecretSet = presentation.isSecretSet(index) ?? false
-        guard let activeEdit, activeEdit.field == control.id else { return interaction }
+        guard let activeEdit, activeEdit.field == field else { return interaction }
         switch activeEdit.kind {
         case .text(let editor), .number(let editor): interaction.typing = editor
         case .part(let typed, _): interaction.typedPart = typed

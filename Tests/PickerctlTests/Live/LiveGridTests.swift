@@ -54,6 +54,17 @@ struct LiveGridTests {
         #expect(try line(&bench, with: "bob: 40").count <= 96)
     }
 
+    @Test("the cards of a conflict are side by side, also for two terminals of one user")
+    func cards() throws {
+        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+        let at = Timestamp("2026-11-21T14:02:09.000Z")
+        let theirs = Sibling(value: "staging", by: LiveBench.author(17, "ann"), at: at)
+        bench.changed("environment", "production", conflict: [theirs])
+        #expect(try line(&bench, with: "Production").contains("Staging"), "\(bench.screen())")
+        #expect(try line(&bench, with: "ann pts/17").contains("bob"), "\(bench.screen())")
+        #expect(bench.screen().contains("14:02:09"), "the time is not cut")
+    }
+
     @Test("the run of a button is below it, in the column of values")
     func run() throws {
         var bench = try LiveBench(example: "deploy", columns: 100, lines: 30)

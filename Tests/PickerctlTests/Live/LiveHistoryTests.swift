@@ -65,6 +65,23 @@ struct LiveHistoryTests {
         #expect(bench.model.page == .form)
     }
 
+    @Test("a concurrent edit whose value is kept is in the plot, and is not called lost")
+    func concurrent() throws {
+        var bench = try Self.bench()
+        bench.changed("speed", 80)
+        bench.type("H")
+        let entry = HistoryPage.Entry(
+            revision: 10, at: Timestamp(milliseconds: Self.noon - 300_000),
+            by: LiveBench.author(LiveBench.bob, "bob"), kind: "set",
+            changes: [
+                HistoryPage.Change(field: "speed", value: 80, was: 50, isConcurrent: true)
+            ])
+        bench.answer(
+            .result(Self.json { HistoryPage(entries: [entry], more: false).encode(into: &$0) }))
+        #expect(bench.screen().contains("bob  50 → 80 (concurrent)"))
+        #expect(bench.screen().contains("80 ┤"), "\(bench.screen())")
+    }
+
     @Test("an open history is asked for again when its field changes, once at a time")
     func changes() throws {
         var bench = try Self.bench()

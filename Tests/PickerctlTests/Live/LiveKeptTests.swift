@@ -48,7 +48,8 @@ struct LiveKeptTests {
             bench.type(String(wrong.dropFirst()))
             bench.press(.enter)
             #expect(bench.edits.isEmpty)
-            #expect(bench.screen().contains("unsaved: \(wrong)"), "\(bench.screen())")
+            #expect(bench.model.drafts["speed"]?.text == wrong)
+            #expect(bench.screen().contains(" \(wrong) "), "\(bench.screen())")
         }
         bench.press(.enter, .backspace, .enter)
         #expect(bench.edits.map(\.action) == [.value(70)])

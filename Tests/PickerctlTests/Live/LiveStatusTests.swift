@@ -41,7 +41,7 @@ struct LiveStatusTests {
             ("on", "on or off"), ("load", "read-only · 0 to 1"), ("region", "one of 6 options"),
             ("city", "one of 3 options"), ("flavor", "one of 2 options"),
             ("token", "a secret, which is never shown"),
-            ("start", "each press is told to all who watch"),
+            ("start", "programs that watch the form see each press"),
             ("stop", "asks before it runs"), ("deploy", "each press goes to a handler"),
         ])
     func described(field: String, words: String) throws {
@@ -78,7 +78,7 @@ struct LiveStatusTests {
         bench.press(.escape)
         bench.changed("start", 1)
         bench.focus("start")
-        #expect(status(&bench).contains("pressed by bob"), "\(status(&bench))")
+        #expect(status(&bench).contains("last press: bob"), "\(status(&bench))")
         bench.changed("on", true)
         bench.changed("on", true, by: LiveBench.me)
         #expect(bench.screen().contains("undo Maintenance mode lease"), "\(bench.screen())")

@@ -124,7 +124,9 @@ struct LiveTypingTests {
         bench.answer()
         bench.feed(.input(.paste("tomorrow", isCut: false)))
         #expect(bench.screen().contains("unsaved: tomorrow"))
-        #expect(bench.screen().contains("not a date; paste one such as 2026-11-21"))
+        let example = ["day": "date; paste one such as 2026-11-21", "time": "time; paste one such as 14:30"]
+        let words = example[field] ?? "date; paste one such as 2026-11-21T14:30"
+        #expect(bench.screen().contains("not a \(words)"), "\(bench.screen())")
         #expect(bench.edits.isEmpty)
         bench.press(.escape)
         #expect(bench.screen().contains("unsaved: tomorrow · type or paste a date, Backspace to"))
@@ -132,6 +134,83 @@ struct LiveTypingTests {
         bench.press(.enter)
         #expect(bench.edits.count == 1)
         #expect(bench.model.drafts.isEmpty)
+    }
+
+    /// The line of a control on the screen.
+    private func row(of label: String, _ bench: inout LiveBench) -> String {
+        let lines = bench.screen().split(separator: "\n").map(String.init)
+        return lines.first { $0.contains(label) } ?? ""
+    }
+
+    @Test(
+        "a date that is refused stays in its input, with the reason at its right",
+        arguments: ["automatic", "graphical", "wheel"])
+    func refused(style: String) throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: day, type: date, mode: date, style: \(style), default: "2026-11-21",
+                 max: "2026-12-31"}
+              - {id: on, type: toggle}
+            """, columns: 100, lines: 30)
+        let height = bench.screen().split(separator: "\n").firstIndex { $0.contains("on ") }
+        bench.feed(.input(.paste("next friday", isCut: false)))
+        #expect(row(of: "day", &bench).contains("next friday"), "\(bench.screen())")
+        #expect(bench.screen().contains("✗ not a date"), "\(bench.screen())")
+        bench.changed("on", true)
+        bench.press(.tab)
+        #expect(row(of: "day", &bench).contains("next friday"), "it stays when the focus goes")
+        bench.press(.tab, .shift)
+        // It is mended by another text, which may be refused too.
+        bench.feed(.input(.paste("2027-01-05", isCut: false)))
+        #expect(!bench.screen().contains("next friday"))
+        bench.press(.enter)
+        #expect(bench.edits.isEmpty)
+        #expect(row(of: "day", &bench).contains("2027-01-05"), "\(bench.screen())")
+        #expect(bench.screen().contains("✗"), "\(bench.screen())")
+        let now = bench.screen().split(separator: "\n").firstIndex { $0.contains("on ") }
+        #expect(now == height, "nothing moves")
+        bench.press(.backspace)
+        #expect(!bench.screen().contains("2027-01-05"))
+        #expect(bench.model.drafts.isEmpty && bench.model.problems.isEmpty)
+    }
+
+    @Test("a date that the daemon refuses stays in its input")
+    func refusedByDaemon() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 30)
+        bench.focus("day")
+        bench.feed(.input(.paste("2027-01-05", isCut: false)))
+        bench.press(.enter)
+        bench.answer(.refused(WireError(.invalidValue, "the window is closed")))
+        #expect(row(of: "day ", &bench).contains("2027-01-05"), "\(bench.screen())")
+        #expect(row(of: "day ", &bench).contains("the window is"), "\(bench.screen())")
+        // Enter edits it again.
+        bench.press(.enter)
+        #expect(bench.model.activeEdit?.draft == "2027-01-05")
+    }
+
+    @Test("a number that is refused stays in its input, with the reason at its right")
+    func refusedNumber() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 30)
+        bench.focus("share")
+        bench.type("0.x")
+        bench.press(.enter)
+        #expect(row(of: "share", &bench).contains("0.x"), "\(bench.screen())")
+        #expect(row(of: "share", &bench).contains("✗ not a number"), "\(bench.screen())")
+    }
+
+    @Test("an open menu and a calendar say what Enter sets")
+    func menuWords() throws {
+        var bench = try LiveBench(form, columns: 100, lines: 30)
+        bench.changed("region", "eu-west")
+        bench.focus("region")
+        bench.press(.enter)
+        #expect(!bench.screen().contains("Enter sets"))
+        bench.press(.down)
+        #expect(
+            bench.screen().contains("Enter sets region to eu-north for everybody"),
+            "\(bench.screen())")
     }
 
     @Test("Backspace discards what was pasted into a date, and asks nothing")
