@@ -61,6 +61,7 @@ struct Builder {
                 try database.put(image)
                 if let source { try HistoryCopy(from: source, to: database).copy(image) }
                 for answer in image.answers { try database.apply(.putKey(answer)) }
+                try database.markFolded()
             }
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
                 throw .failed(file: file, reason: "no write-ahead log can be kept here")
@@ -109,9 +110,11 @@ struct HistoryCopy {
         while (try? read.step()) == true, let row = read.logRow,
             row.last + 1 == next ?? row.last + 1
         {
-            next = row.first
             let heads = row.heads.prefix { $0.revision <= through }
-            try target.insert(heads.map { read.revision($0, of: form) }[...])
+            let revisions = heads.compactMap { read.revision($0, of: row, form) }
+            guard revisions.count == heads.count else { break }
+            next = row.first
+            try target.insert(revisions[...])
         }
     }
 

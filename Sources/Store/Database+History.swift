@@ -5,8 +5,9 @@ internal import SyncCore
 extension Database {
     // MARK: Appending
 
-    /// Appends revisions of one form, ascending and newer than all that it has.
-    func append(_ rows: ArraySlice<RevisionRow>) throws(StoreError) {
+    /// Appends revisions of one form, ascending and newer than all that it has, with what is
+    /// changed in place beside them.
+    func append(_ rows: ArraySlice<RevisionRow>, _ state: [UInt8]? = nil) throws(StoreError) {
         guard let first = rows.first else { return }
         let end = try statement(.logEnd)
         try end.bind(1, first.form)
@@ -19,12 +20,13 @@ extension Database {
             }
             last = row.revision
         }
-        try insert(rows)
+        try insert(rows, state)
     }
 
     /// Inserts revisions of one form, ascending, as rows of at most `LogRow.bytesMax` bytes.
-    func insert(_ rows: ArraySlice<RevisionRow>) throws(StoreError) {
+    func insert(_ rows: ArraySlice<RevisionRow>, _ state: [UInt8]? = nil) throws(StoreError) {
         var rest = rows
+        var state = state
         while !rest.isEmpty {
             var bytes = 0
             let fitting = rest.prefix { row in
@@ -34,7 +36,9 @@ extension Database {
             let part = fitting.isEmpty ? rest.prefix(1) : fitting
             let statement = try statement(.appendLog)
             try statement.bind(part)
+            if let state { try statement.bind(7, state) }
             try statement.run()
+            state = nil
             rest = rest.dropFirst(part.count)
         }
     }
@@ -52,7 +56,7 @@ extension Database {
             // A watcher must not miss a revision without a word.
             guard row.first == next ?? row.first else { throw damagedLog(form) }
             next = row.last + 1
-            return found.add(row.heads.lazy.filter { $0.revision >= from }, read)
+            return try found.add(row.heads.lazy.filter { $0.revision >= from }, read)
         }
         return found.rows
     }
@@ -63,8 +67,8 @@ extension Database {
         of form: FormKey, before: UInt64, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [RevisionRow] {
         var found = Found(rowsMax: rowsMax, bytesMax: bytesMax)
-        try readLog(.logBefore, form, before) { row, read in
-            found.add(row.heads.reversed().lazy.filter { $0.revision < before }, read)
+        try readLog(.logBefore, form, before) { row, read throws(StoreError) in
+            try found.add(row.heads.reversed().lazy.filter { $0.revision < before }, read)
         }
         guard found.rows.isEmpty else { return found.rows }
         let older = try statement(.older)
@@ -74,6 +78,9 @@ extension Database {
         while try older.step(), found.add(older.revisionRow) {}
         return found.rows
     }
+
+    /// Reads a revision of a row of the log.
+    typealias ReadRevision = (LogRow.Head) throws(StoreError) -> RevisionRow
 
     /// Revisions up to a number of rows or bytes.
     private struct Found {
@@ -96,11 +103,11 @@ extension Database {
 
         /// Reads and adds what fits. Returns whether more is wanted.
         mutating func add(
-            _ heads: some Sequence<LogRow.Head>, _ read: (LogRow.Head) -> RevisionRow
-        ) -> Bool {
+            _ heads: some Sequence<LogRow.Head>, _ read: ReadRevision
+        ) throws(StoreError) -> Bool {
             for head in heads {
                 guard hasPlace(head.frame.count) else { return false }
-                rows.append(read(head))
+                rows.append(try read(head))
                 if rows.count == rowsMax { return false }
             }
             return true
@@ -115,9 +122,9 @@ extension Database {
     /// Reads rows of the log until `body` returns false.
     ///
     /// - Parameter body: gets the row, and a function that reads a revision of it.
-    private func readLog(
+    func readLog(
         _ query: Query, _ form: FormKey, _ bounds: UInt64...,
-        body: (LogRow, (LogRow.Head) -> RevisionRow) throws(StoreError) -> Bool
+        body: (LogRow, ReadRevision) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let statement = try statement(query)
         defer { statement.reset() }
@@ -127,11 +134,17 @@ extension Database {
         }
         while try statement.step() {
             guard let row = statement.logRow else { throw damagedLog(form) }
-            guard try body(row, { statement.revision($0, of: form) }) else { return }
+            let read: ReadRevision = { head throws(StoreError) in
+                guard let revision = statement.revision(head, of: row, form) else {
+                    throw self.damagedLog(form)
+                }
+                return revision
+            }
+            guard try body(row, read) else { return }
         }
     }
 
-    private func damagedLog(_ form: FormKey) -> StoreError {
+    func damagedLog(_ form: FormKey) -> StoreError {
         .damaged(file: file, finding: "a row of the log of form \(form) is damaged", copy: nil)
     }
 
@@ -143,9 +156,11 @@ extension Database {
         by change: (RevisionRow) -> RevisionRow?
     ) throws(StoreError) {
         var changed: [(number: Int64, rows: [RevisionRow])] = []
-        try readLog(.logBetween, form, range.lowerBound, range.upperBound) { row, read in
+        try readLog(.logBetween, form, range.lowerBound, range.upperBound) {
+            row, read throws(StoreError) in
             guard row.heads.contains(where: { range.contains($0.revision) }) else { return true }
-            let rows = row.heads.map(read)
+            var rows: [RevisionRow] = []
+            for head in row.heads { rows.append(try read(head)) }
             changed.append(
                 (row.number, rows.compactMap { range.contains($0.revision) ? change($0) : $0 }))
             return true
@@ -230,7 +245,7 @@ extension Database {
             try readLog(.logBetween, form, first, last) { row, read throws(StoreError) in
                 for head in row.heads where chosen.contains(head.revision) {
                     let statement = try statement(.putOlder)
-                    try statement.bind(read(head))
+                    try statement.bind(try read(head))
                     try statement.run()
                 }
                 return true
@@ -239,124 +254,6 @@ extension Database {
         try run(
             .pruneOlder, form, Int64(kept.revisionsPerUser), Int64(kept.bytesPerUser),
             Int64(kept.bytes))
-    }
-
-    // MARK: The undo journal
-
-    /// A revision that is kept, and the row of the log that has it; `nil`: it is in `older`.
-    private struct Kept {
-        let head: LogRow.Head
-        let number: Int64?
-    }
-
-    private func logHeads(
-        of form: FormKey, through: UInt64 = .max
-    ) throws(StoreError) -> [Kept] {
-        let statement = try statement(.logHeads)
-        defer { statement.reset() }
-        try statement.bind(1, form)
-        try statement.bind(2, count: through)
-        var kept: [Kept] = []
-        while try statement.step() {
-            guard let row = statement.logRow else { throw damagedLog(form) }
-            for head in row.heads where head.revision <= through {
-                kept.append(Kept(head: head, number: row.number))
-            }
-        }
-        return kept
-    }
-
-    /// The rows of an undo journal (`StoreQuery.journal`).
-    func journal(
-        of form: FormKey, rowsMax: Int, bytesMax: Int
-    ) throws(StoreError) -> [RevisionRow] {
-        var kept: [UInt64: Kept] = [:]
-        for one in try logHeads(of: form) { kept[one.head.revision] = one }
-        let older = try statement(.olderHeads)
-        try older.bind(1, form)
-        while try older.step() {
-            let head = older.olderHead
-            kept[head.revision] = Kept(head: head, number: nil)
-        }
-        let chosen = Self.journal(kept.values.map(\.head), rowsMax: rowsMax)
-        var bytes = 0
-        let fitting = chosen.prefix { row in
-            bytes += kept[row.revision]?.head.record.count ?? 0
-            return bytes <= bytesMax || row.revision == chosen.first?.revision
-        }
-        let records = try records(of: form, fitting.compactMap { kept[$0.revision] })
-        return fitting.map { head in
-            RevisionRow(
-                form: form, revision: head.revision, at: 0, frame: [],
-                record: records[head.revision] ?? [], undoes: head.undoes,
-                isPartialUndo: head.isPartialUndo)
-        }
-    }
-
-    /// What a journal consists of, in its order. Only revisions that undid a part of another one
-    /// have `undoes`.
-    private static func journal(_ kept: [LogRow.Head], rowsMax: Int) -> [LogRow.Head] {
-        let kept = kept.sorted { $0.revision > $1.revision }
-        var undoing: [UInt64: UInt64] = [:]
-        var uids: [UInt64: UInt32?] = [:]
-        for head in kept {
-            uids[head.revision] = .some(head.uid)
-            if !head.isPartialUndo, let other = head.undoes { undoing[head.revision] = other }
-        }
-        var undone: Set<UInt64> = []
-        for head in kept {
-            guard var other = undoing[head.revision], let uid = uids[other], uid != head.uid
-            else { continue }
-            // What that revision had undone itself is left out too.
-            while uids[other] != nil, undone.insert(other).inserted, let next = undoing[other] {
-                other = next
-            }
-        }
-        var places: [UInt32?: Int] = [:]
-        var ranked: [(place: Int, head: LogRow.Head)] = []
-        for head in kept where !undone.contains(head.revision) {
-            places[head.uid, default: 0] += 1
-            ranked.append((places[head.uid, default: 0], head))
-        }
-        ranked.sort { ($0.place, $1.head.revision) < ($1.place, $0.head.revision) }
-        let newest = ranked.prefix(max(1, rowsMax)).map { one in
-            var head = one.head
-            head.undoes = nil
-            head.isPartialUndo = false
-            return head
-        }
-        let known = Set(newest.map(\.revision))
-        return kept.filter { head in
-            head.isPartialUndo && !known.contains(head.revision)
-                && head.undoes.map(known.contains) == true
-        } + newest
-    }
-
-    private func records(
-        of form: FormKey, _ kept: [Kept]
-    ) throws(StoreError) -> [UInt64: [UInt8]] {
-        var records: [UInt64: [UInt8]] = [:]
-        for (number, group) in Dictionary(grouping: kept, by: \.number) {
-            let wanted = Set(group.map(\.head.revision))
-            if number != nil {
-                guard let first = wanted.min() else { continue }
-                try readLog(.logBetween, form, first, first) { row, read in
-                    for head in row.heads where wanted.contains(head.revision) {
-                        records[head.revision] = read(head).record
-                    }
-                    return true
-                }
-            } else {
-                for revision in wanted {
-                    let statement = try statement(.olderRecord)
-                    try statement.bind(1, form)
-                    try statement.bind(2, count: revision)
-                    if try statement.step() { records[revision] = statement.blob(0) }
-                    statement.reset()
-                }
-            }
-        }
-        return records
     }
 }
 
@@ -380,20 +277,18 @@ extension Statement {
             contentBytes: Int(integer(4)))
     }
 
-    /// A revision of the current row of the log.
-    func revision(_ head: LogRow.Head, of form: FormKey) -> RevisionRow {
-        RevisionRow(
-            form: form, revision: head.revision, at: head.at, frame: blob(5, head.frame),
-            record: blob(5, head.record), uid: head.uid, undoes: head.undoes,
-            isPartialUndo: head.isPartialUndo)
-    }
-
-    /// The current row of `older` without its content.
-    fileprivate var olderHead: LogRow.Head {
-        let undoes = optionalInteger(2)
-        return LogRow.Head(
-            revision: count(0), uid: optionalInteger(1).map(UInt32.init(truncatingIfNeeded:)),
-            undoes: undoes?.magnitude, isPartialUndo: undoes ?? 0 < 0,
-            record: 0..<max(0, Int(integer(3))))
+    /// A revision of the current row of the log; `nil` if its content is damaged.
+    func revision(_ head: LogRow.Head, of row: LogRow, _ form: FormKey) -> RevisionRow? {
+        guard let first = row.heads.first else { return nil }
+        let (frame, record) = unsafe withBlob(5) { content in
+            unsafe (
+                head.frame.bytes(in: content, from: first.frame),
+                head.record.bytes(in: content, from: first.record)
+            )
+        }
+        guard let frame, let record else { return nil }
+        return RevisionRow(
+            form: form, revision: head.revision, at: head.at, frame: frame, record: record,
+            uid: head.uid, undoes: head.undoes, isPartialUndo: head.isPartialUndo)
     }
 }

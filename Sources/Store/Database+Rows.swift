@@ -6,15 +6,22 @@ extension Database {
     /// Applies operations of a batch, within a transaction. Revisions of one form that follow each
     /// other become one row.
     ///
+    /// - Parameter states: what is left to the log.
     /// - Parameter failing: gets the operation that fails.
     func apply(
-        _ operations: [StoreOperation], failing: (StoreOperation) -> Void = { _ in }
+        _ operations: [StoreOperation], leaving states: LogStates? = nil,
+        failing: (StoreOperation) -> Void = { _ in }
     ) throws(StoreError) {
+        var states = states
         var revisions: [RevisionRow] = []
         for (index, operation) in operations.enumerated() {
             do throws(StoreError) {
                 guard case .appendRevision(let row) = operation else {
-                    try apply(operation)
+                    if states != nil && LogStates.has(operation) {
+                        if case .putHead(let form, _, _) = operation { try requireForm(form) }
+                    } else {
+                        try apply(operation)
+                    }
                     continue
                 }
                 revisions.append(row)
@@ -23,7 +30,7 @@ extension Database {
                 {
                     continue
                 }
-                try append(revisions[...])
+                try append(revisions[...], states?.take(row.form))
                 revisions.removeAll(keepingCapacity: true)
             } catch {
                 failing(operation)
@@ -38,10 +45,7 @@ extension Database {
         case .putForm(let row): try put(row)
         case .putHead(let form, let revision, let context):
             try putHead(.moveHead, form: form, revision: revision, context: context)
-            guard changes == 1 else {
-                throw .failed(
-                    file: file, reason: "a revision of form \(form), which does not exist")
-            }
+            guard changes == 1 else { throw noForm(form) }
         case .deleteForm(let form):
             let deletions: [Query] = [
                 .deleteForm, .deleteHead, .deleteFields, .deleteOngoing, .deleteLog, .deleteOlder,
@@ -140,7 +144,18 @@ extension Database {
         try putHead(.putHead, form: row.key, revision: row.revision, context: row.context)
     }
 
-    private func putHead(
+    private func requireForm(_ form: FormKey) throws(StoreError) {
+        let statement = try statement(.hasForm)
+        defer { statement.reset() }
+        try statement.bind(1, form)
+        guard try statement.step() else { throw noForm(form) }
+    }
+
+    private func noForm(_ form: FormKey) -> StoreError {
+        .failed(file: file, reason: "a revision of form \(form), which does not exist")
+    }
+
+    func putHead(
         _ query: Query, form: FormKey, revision: UInt64, context: [UInt8]
     ) throws(StoreError) {
         let statement = try statement(query)

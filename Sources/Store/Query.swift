@@ -3,6 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, commit
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteKey
     case putField, removeField, putOngoing, removeOngoing, deleteOngoing
+    case unfolded, countUnfolded, markFolded, hasForm
     case appendLog, replaceLog, logEnd, logBetween, logBefore, logHeads, logSince
     case deleteLog, deleteLogRow, deleteLogThrough
     case putOlder, older, olderHeads, olderRecord, redactOlder, deleteOlder, deleteOlderRevision
@@ -14,6 +15,11 @@ enum Query: Int, CaseIterable {
     static let columns = "form, revision, at, frame, record, uid, back"
     /// The columns of a row of the log without its content; `length` does not read it.
     private static let heads = "number, first, last, heads, length(content)"
+
+    /// Whether the changes in a row of the log are in no table yet.
+    private static let isUnfolded = """
+        number > coalesce((SELECT revision FROM head WHERE form = 0), 0) AND state IS NOT NULL
+        """
 
     /// The SQL text.
     var sql: String {
@@ -53,13 +59,24 @@ enum Query: Int, CaseIterable {
         case .deleteOngoing: "DELETE FROM ongoing WHERE form = ?1"
         case .appendLog:
             """
-            INSERT INTO log (form, first, last, at, heads, content) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO log (form, first, last, at, heads, content, state) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
         case .replaceLog:
             """
-            UPDATE log SET form = ?1, first = ?2, last = ?3, at = ?4, heads = ?5, content = ?6 \
-            WHERE number = ?7
+            UPDATE log SET form = ?1, first = ?2, last = ?3, at = ?4, heads = ?5, content = ?6, \
+            state = NULL WHERE number = ?7
+            """
+        case .hasForm: "SELECT 1 FROM head WHERE form = ?1"
+        case .unfolded:
+            "SELECT form, state FROM log WHERE \(Self.isUnfolded) ORDER BY number DESC"
+        case .countUnfolded:
+            "SELECT CAST(total(last - first + 1) AS INTEGER) FROM log WHERE \(Self.isUnfolded)"
+        case .markFolded:
+            """
+            INSERT INTO head (form, revision, context) \
+            VALUES (0, (SELECT coalesce(max(number), 0) FROM log), x'') \
+            ON CONFLICT (form) DO UPDATE SET revision = excluded.revision
             """
         case .logEnd: "SELECT last FROM log WHERE form = ?1 ORDER BY first DESC LIMIT 1"
         // From the row that has the first bound, or would have it.

@@ -27,7 +27,7 @@ struct Schema {
 
     static let current = Schema(
         steps: [version1, version2, version3, version4, version5].map(Step.sql)
-            + [.code(version6)])
+            + [.code(version6), .code(version7)])
 
     /// The row of `meta` with the program that wrote the file, for programs that cannot read the
     /// rest. It is the same in every version.
@@ -124,11 +124,21 @@ struct Schema {
             CREATE TABLE log (
                 number INTEGER PRIMARY KEY, form INTEGER NOT NULL, first INTEGER NOT NULL,
                 last INTEGER NOT NULL, at INTEGER NOT NULL, heads BLOB NOT NULL,
-                content BLOB NOT NULL, UNIQUE (form, first)
+                content BLOB NOT NULL, state BLOB, UNIQUE (form, first)
             ) STRICT;
             """)
         try database.packRevisions()
         try database.execute("DROP TABLE revision")
+    }
+
+    /// Since version 7, a row of the log also has what its batch changed in place (`Unfolded`), and
+    /// revisions as differences from the first one. Rows of version 6 have neither.
+    private static func version7(_ database: Database) throws(StoreError) {
+        let columns = "SELECT count(*) FROM pragma_table_info('log') WHERE name = 'state'"
+        if try database.integer(columns) == 0 {
+            try database.execute("ALTER TABLE log ADD COLUMN state BLOB")
+        }
+        try database.markFolded()
     }
 
     /// Rejects a file of a newer version; changes nothing.

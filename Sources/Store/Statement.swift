@@ -127,17 +127,17 @@ final class Statement {
     }
 
     func blob(_ column: Int32) -> [UInt8] {
-        guard let base = unsafe sqlite3_column_blob(handle, column) else { return [] }
-        let count = unsafe Int(sqlite3_column_bytes(handle, column))
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
+        unsafe withBlob(column) { unsafe [UInt8]($0) }
     }
 
-    /// A part of a blob; empty if the blob does not have it.
-    func blob(_ column: Int32, _ range: Range<Int>) -> [UInt8] {
-        guard let base = unsafe sqlite3_column_blob(handle, column),
-            unsafe range.upperBound <= Int(sqlite3_column_bytes(handle, column))
-        else { return [] }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: range.upperBound)[range])
+    /// Passes the bytes of a blob to `body`.
+    func withBlob<Result>(
+        _ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        // The count comes after the bytes (sqlite3_column_blob).
+        let base = unsafe sqlite3_column_blob(handle, column)
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe body(UnsafeRawBufferPointer(start: base, count: base == nil ? 0 : count))
     }
 
     private func check(_ code: Int32) throws(StoreError) {

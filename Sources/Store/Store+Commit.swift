@@ -15,13 +15,19 @@ extension Store {
         try exclusively { () throws(StoreError) in
             let database = try writable()
             let steps = batch.operations
-            let failures: [FormFailure]
+            let edits = steps.count(where: \.isEdit)
+            var states = unfolded + edits <= options.unfoldedMax ? LogStates(of: steps) : nil
+            var failures: [FormFailure] = []
             do throws(StoreError) {
-                failures = try database.applied(steps) ? [] : try database.applyFormByForm(steps)
+                if try !database.applied(steps, leaving: states) {
+                    states = nil
+                    failures = try database.applyFormByForm(steps)
+                }
             } catch {
                 distrust(database, after: error)
                 throw error
             }
+            unfolded = states == nil ? 0 : unfolded + edits
             isDiskFull = false
             // Below `commit`, clients already know of these edits.
             if !failures.isEmpty, !meta.everyEditDurable { hasLostEdits = true }
@@ -49,11 +55,12 @@ extension Store {
         exclusively {
             guard case .open(let database) = databaseState else { return false }
             return database.walFrames >= options.checkpointPages || pagesToFree > 0 || hasOldPages
+                || unfolded >= options.unfoldedMax / 2
         }
     }
 
-    /// Moves the write-ahead log to the file, and returns free pages to the file system; takes a
-    /// few milliseconds.
+    /// Folds, moves the write-ahead log to the file, and returns free pages to the file system;
+    /// takes a few milliseconds.
     ///
     /// Call it on the store's thread when no batch waits, so that no answer is delayed. It may have
     /// more work afterwards.
@@ -64,6 +71,13 @@ extension Store {
             let database = try writable()
             do throws(StoreError) {
                 if hasOldPages { try dropOldPages(of: database) }
+                if unfolded >= options.unfoldedMax / 2 {
+                    try database.transaction { () throws(StoreError) in
+                        try database.fold()
+                        try database.markFolded()
+                    }
+                    unfolded = 0
+                }
                 if database.walFrames >= options.checkpointPages { try database.checkpoint() }
                 if pagesToFree > 0 {
                     try database.execute("PRAGMA incremental_vacuum(\(Self.pagesFreedAtOnce))")
@@ -99,11 +113,17 @@ extension Store {
 extension Database {
     /// Applies the operations in one transaction. Returns false, without any change, if an
     /// operation on a form failed.
-    fileprivate func applied(_ steps: [StoreOperation]) throws(StoreError) -> Bool {
+    ///
+    /// - Parameter states: what is left to the log; `nil`: everything is done in place.
+    fileprivate func applied(
+        _ steps: [StoreOperation], leaving states: LogStates?
+    ) throws(StoreError) -> Bool {
         var isFormAtFault = false
         do throws(StoreError) {
             try transaction { () throws(StoreError) in
-                try apply(steps) { isFormAtFault = $0.form != nil }
+                if states == nil { try fold() }
+                try apply(steps, leaving: states) { isFormAtFault = $0.form != nil }
+                if states == nil { try markFolded() }
             }
         } catch {
             if isFormAtFault, error.concernsOneForm { return false }
@@ -127,6 +147,7 @@ extension Database {
         }
         var failures: [FormFailure] = []
         try transaction { () throws(StoreError) in
+            try fold()
             for form in order {
                 let steps = groups[form] ?? []
                 guard let form else {
@@ -138,6 +159,7 @@ extension Database {
                     failures.append(FormFailure(form: form, reason: failure.reason))
                 }
             }
+            try markFolded()
         }
         return failures
     }
@@ -165,6 +187,8 @@ extension Database {
 extension StoreOperation {
     /// Whether no file may keep what the operation replaced.
     fileprivate var redacts: Bool { if case .redactRevision = self { true } else { false } }
+
+    fileprivate var isEdit: Bool { if case .appendRevision = self { true } else { false } }
 
     /// Whether the operation leaves free pages.
     fileprivate var prunes: Bool {

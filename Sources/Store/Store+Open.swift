@@ -82,6 +82,7 @@ extension Store {
         let store = Store(
             files: builder.files, options: builder.options, schema: builder.schema, lock: lock,
             databaseState: .open(database), unfinishedOpening: .beginning, meta: meta)
+        store.unfolded = try database.countUnfolded()
         if change != nil {
             // `LockFile` describes the order of these writes.
             if !follows { try lock.write(RunMark(generation: meta.generation, closed: false)) }

@@ -15,7 +15,7 @@ extension Store {
             if case .adoption = unfinishedOpening { return StoreImage() }
             do throws(StoreError) {
                 let database = try readable()
-                return try database.image(keysNotBefore: keysNotBefore)
+                return try database.foldedImage(keysNotBefore: keysNotBefore)
             } catch .damaged(let file, let finding, _) {
                 let copy = files.preserveDamaged()
                 try? files.prunePreserved(max: options.preservedMax)
@@ -88,7 +88,23 @@ extension Store {
 }
 
 extension Database {
-    fileprivate func image(keysNotBefore: ([UInt8]) -> Int64) throws(StoreError) -> StoreImage {
+    /// The image after a fold. A start writes nothing, so the fold is taken back.
+    fileprivate func foldedImage(
+        keysNotBefore: ([UInt8]) -> Int64
+    ) throws(StoreError) -> StoreImage {
+        guard try countUnfolded() > 0 else { return try image(keysNotBefore: keysNotBefore) }
+        // Otherwise a large fold would write pages before its end.
+        try execute("PRAGMA cache_spill = OFF")
+        try run(.begin)
+        defer {
+            rollBack()
+            try? execute("PRAGMA cache_spill = ON")
+        }
+        try fold()
+        return try image(keysNotBefore: keysNotBefore)
+    }
+
+    private func image(keysNotBefore: ([UInt8]) -> Int64) throws(StoreError) -> StoreImage {
         var image = StoreImage()
         let forms = try statement(.allForms)
         while try forms.step() { image.forms.append(forms.formRow) }

@@ -64,6 +64,7 @@ extension Store {
         unfinishedOpening = nil
         meta = built
         hasLostEdits = false
+        unfolded = 0
         pagesToFree = 0
         return built.replica
     }
@@ -79,6 +80,7 @@ extension Store {
             try database.transaction { () throws(StoreError) in
                 try next.write(to: database)
                 try database.overwrite(with: image)
+                try database.markFolded()
             }
         } catch {
             distrust(database, after: error)
@@ -86,6 +88,7 @@ extension Store {
         }
         isDiskFull = false
         hasLostEdits = false
+        unfolded = 0
         meta = next
         return next.replica
     }

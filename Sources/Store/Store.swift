@@ -56,6 +56,8 @@ public final class Store: @unchecked Sendable {
     var meta: Meta
     /// Whether pages may still have a message that was redacted.
     var hasOldPages = false
+    /// The number of edits whose changes in place only the log has (`Unfolded`).
+    var unfolded = 0
     /// Free pages that `maintain` returns to the file system.
     var pagesToFree = 0
     /// The copy that is being sent, if any, and the number of the last one.
@@ -184,7 +186,11 @@ public final class Store: @unchecked Sendable {
             databaseState = .closed
             defer { database.close(checkpointing: false) }
             meta.clean = true
-            try database.transaction { () throws(StoreError) in try meta.write(to: database) }
+            try database.transaction { () throws(StoreError) in
+                try database.fold()
+                try database.markFolded()
+                try meta.write(to: database)
+            }
             try database.checkpoint()
             database.close(checkpointing: true)
             try lock.write(RunMark(generation: meta.generation, closed: true))

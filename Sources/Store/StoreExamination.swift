@@ -23,6 +23,7 @@ public struct StoreExamination: Sendable, Hashable {
         guard finding == "ok" else {
             throw .damaged(file: database.file, finding: finding, copy: nil)
         }
+        if version >= 7 { _ = try database.unfolded() }
         let meta = try Meta(reading: database)
         schema = version
         currentSchema = Schema.current.version

@@ -22,6 +22,8 @@ public struct StoreOptions: Sendable {
     public var checkpointPages = 1_000
     /// The most failed and the most damaged files that are kept.
     public var preservedMax = 2
+    /// The most edits that only the log has (`Unfolded`): a start after a kill reads so many.
+    var unfoldedMax = 4_096
     /// The largest file in pages, for tests of a full disk.
     var pagesMax: Int?
     /// Another SQLite file system, for tests of failures.

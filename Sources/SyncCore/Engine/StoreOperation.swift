@@ -59,6 +59,9 @@ public struct FieldRow: Sendable, Hashable {
     /// The encoded dot store and metadata of the last change. Encoded at each call.
     public var state: [UInt8] { content.bytes }
 
+    /// Whether it has a secret, if only encrypted.
+    package var isSealed: Bool { content.isSealed }
+
     /// A row with these columns.
     public init(form: FormKey, field: String, state: [UInt8]) {
         self.form = form
@@ -88,6 +91,10 @@ enum RowBlob: Sendable {
         case .cell(let cell): cell.encoded
         case .record(let record): record.encoded()
         }
+    }
+
+    var isSealed: Bool {
+        if case .cell(let cell) = self { cell.store?.kind == .sealed } else { false }
     }
 }
 
