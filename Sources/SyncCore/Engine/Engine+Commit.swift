@@ -188,6 +188,7 @@ extension Engine {
         let took = now.monotonicNanoseconds &- link.sentAt
         counters.commitNanoseconds &+= took
         scheduler.commitEnded(took: took, waitsForCommits: waitsForCommits)
+        let isJoinLost = failures.contains { registry.look(up: $0.form)?.link != nil }
         let refused = failures.isEmpty ? [] : leaveOut(failures, of: &batch)
         if configuration.durability == .commit {
             // Below `commit`, readers see these edits already, and perhaps later ones.
@@ -196,7 +197,6 @@ extension Engine {
                 show(changes.form, upTo: changes.form.committed.revision)
             }
         }
-        let isJoinLost = failures.contains { registry.look(up: $0.form)?.link != nil }
         if isJoinLost {
             // The other hosts' log must be read again from where it was.
             link.gathering.cursor = link.cursor ?? []

@@ -86,6 +86,7 @@ extension Engine {
         if let row = registry.proposalNumberRow { image.ongoing.append(row) }
         if let cursor = link.cursor { image.ongoing.append(.cursor(cursor)) }
         image.ongoing += link.deletedForms.rows
+        if !link.patterns.isEmpty { image.ongoing.append(.patterns(link.patterns)) }
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))

@@ -14,6 +14,7 @@ extension Engine {
         for failure in failures {
             guard let form = forms.first(where: { $0.key == failure.form }) else { continue }
             report(failure, of: form)
+            keepDeleted(form, &batch)
             // Later edits depend on the edits that are now removed.
             let parts = [batch.leaveOut(form), link.gathering.leaveOut(form)]
             let keys = parts.flatMap(\.keys)
@@ -32,6 +33,17 @@ extension Engine {
             }
         }
         return waiters
+    }
+
+    /// What is known of a deleted form stays as it was: its row is written again, as the batch had
+    /// another one.
+    private func keepDeleted(_ form: LiveForm, _ batch: inout OpenBatch) {
+        if form.existence == .creating, form.link != nil { fleet?.refusedForms.insert(form.name) }
+        guard batch.deletedForms.removeValue(forKey: form.name) != nil
+            || link.gathering.deletedForms[form.name] != nil
+        else { return }
+        link.gathering.deletedForms.updateValue(
+            link.deletedForms.durable[form.name], forKey: form.name)
     }
 
     /// Logs, with a number, why a form no longer accepts edits.

@@ -269,7 +269,8 @@ extension Engine {
         if let deleted = link.deletedForm(form.name) {
             form.working.context = deleted.context
             form.working.shared = SharedState(
-                lives: deleted.lives, hidden: deleted.fields, storeIDs: file.controls.map(\.id))
+                lives: deleted.isApart ? FormLives(present: environment.random()) : deleted.lives,
+                hidden: deleted.fields, storeIDs: file.controls.map(\.id))
         }
         if form.link != nil { try requireNames(in: file) }
         return Redefinition(

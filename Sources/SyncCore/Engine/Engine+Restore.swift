@@ -10,6 +10,7 @@ extension Engine {
             registry.noteProposalNumber(row)
         }
         link.cursor = ongoing[0]?.first { $0.name == OngoingRow.cursorName }?.state
+        link.patterns = OngoingRow.patterns(in: ongoing[0] ?? [])
         do throws(CausalityDecodeError) {
             link.deletedForms = try DeletedForms(ongoing[0] ?? [])
         } catch { throw EngineStartError("a deleted form cannot be read: \(error)") }
@@ -98,6 +99,8 @@ extension Engine {
     func configure(_ configuration: EngineConfiguration) {
         self.configuration = configuration
         for form in forms where form.existence == .there { connectLink(of: form) }
+        readNewlyShared()
+        followFleetAlone()
         decoder.bounds = RequestBounds(configuration.limits)
     }
 

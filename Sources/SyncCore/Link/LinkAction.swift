@@ -126,6 +126,8 @@ package enum LinkReport: Hashable, Sendable {
     case disagreement(form: String, host: String)
     /// Two machines publish as one replica: one is a copy of the other.
     case fork(ReplicaID)
+    /// Another life of this store has published as its replica.
+    case otherLife
     /// More waits to be sent than is kept; a whole goes instead.
     case overflowed(form: String)
     /// The state of a form is larger than a message may be.

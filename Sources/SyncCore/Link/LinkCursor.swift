@@ -64,6 +64,11 @@ package struct LinkCursor: Hashable, Sendable {
         self.place = place
         self.held = held
     }
+
+    /// The place from which all forms have all that follows.
+    package var first: Place {
+        (held.map(\.place) + [place]).min { $0.sequence < $1.sequence } ?? .start
+    }
 }
 
 extension LinkCursor: CausalityCodable {

@@ -78,6 +78,7 @@ extension LinkMachine {
     mutating func readAgain(_ info: JetStreamInfo, _ reason: ReadAgainReason) {
         actions.append(.report(.readsAgain(reason)))
         stream = info.created
+        furthest = .max
         place = LinkCursor.Place(sequence: max(info.first, 1) - 1, digest: 0)
         held = []
         parts.clear()
@@ -128,6 +129,7 @@ extension LinkMachine {
     private mutating func becomeLive() {
         guard case .consuming(var reader) = state, !reader.isLive else { return }
         reader.isLive = true
+        furthest = place.sequence
         state = .consuming(reader)
     }
 
@@ -244,7 +246,10 @@ extension LinkMachine {
             if at.pending == 0 { return readLog(reader.info) }
         case .log:
             state = .consuming(reader)
-            if at.sequence > place.sequence { take(arrival, at, contexts, to: next) }
+            if at.sequence > place.sequence {
+                furthest = max(furthest, at.sequence)
+                take(arrival, at, contexts, to: next)
+            }
         }
         if at.pending == 0 { becomeLive() }
         pull()

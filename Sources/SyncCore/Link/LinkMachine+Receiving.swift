@@ -48,15 +48,20 @@ extension LinkMachine {
             if let next { place = next }
             return drop(arrival, .subject(arrival.subject), next)
         }
-        if let waiting = held.first(where: { $0.form == form }),
-            !waiting.takesWholes || subject.content != .whole(form: form)
-        {
+        if held.contains(where: { $0.form == form && !$0.takesWholes }) {
             if let next { place = next }
             return skip(next)
         }
         do throws(LinkRefusal) {
             let headers = try LinkHeaders(arrival.headers)
-            if isKnown(headers, form, contexts) {
+            if isOfOtherLife(headers, form) {
+                _ = try LinkMessage(
+                    subject: subject, headers: headers, body: arrival.payload
+                ).open(with: keys)
+                // The replica gets another id, and then the log is read again from the cursor.
+                return actions.append(.report(.otherLife))
+            }
+            if isKnown(headers, subject, form, contexts) {
                 if let next { place = next }
                 skip(next)
                 if headers.number == probe?.number, next != nil {
@@ -68,7 +73,8 @@ extension LinkMachine {
             let piece = try LinkMessage(
                 subject: subject, headers: headers, body: arrival.payload
             ).open(with: keys)
-            watchForCopies(headers)
+            // Of the wholes, the newest come first, and then the log begins.
+            if next != nil { watchForCopies(headers) }
             let message = try parts.take(
                 piece, of: subject, headers, before: next == nil ? nil : before,
                 at: now.monotonicNanoseconds)
@@ -87,13 +93,15 @@ extension LinkMachine {
         }
     }
 
-    /// Whether the store has all of a message, which only a bundle's counters can say. A host's own
-    /// messages are known by its replica: a restored host is another replica, and reads them.
+    /// Whether the store has all of a message, which only a bundle's counters can say: of its own
+    /// wholes a host may have deleted what is in them while the form was not shared.
     private func isKnown(
-        _ headers: LinkHeaders, _ form: String, _ contexts: (String) -> CausalContext?
+        _ headers: LinkHeaders, _ subject: LinkSubject, _ form: String,
+        _ contexts: (String) -> CausalContext?
     ) -> Bool {
         guard let counters = headers.counters else {
             return headers.replica == configuration.replica && headers.run == configuration.run
+                && subject.content == .bundles(form: form)
         }
         return contexts(form)?.covers(headers.replica, counters) == true
     }
@@ -132,6 +140,15 @@ extension LinkMachine {
         if !items.isEmpty { changed() }
     }
 
+    /// Whether a message has writes of this replica that the store did not have when this run began,
+    /// although another run made them: the store was put back to an earlier state, or copied.
+    private func isOfOtherLife(_ headers: LinkHeaders, _ form: String) -> Bool {
+        guard headers.replica == configuration.replica, headers.run != configuration.run,
+            let counters = headers.counters
+        else { return false }
+        return counters.upperBound > configuration.counters[form] ?? 0
+    }
+
     /// Two machines that publish as one replica take turns in the log. One run of a daemon that
     /// follows another does not come back.
     private mutating func watchForCopies(_ headers: LinkHeaders) {
@@ -156,19 +173,29 @@ extension LinkMachine {
         pull()
     }
 
-    /// A batch failed: nothing that was handed over since this cursor is in the store.
+    /// Nothing that was handed over since this cursor is in the store: the log is read from there.
+    /// Forms that waited are tried again.
     package mutating func fellBack(to cursor: LinkCursor?, at now: Moment) {
         self.now = now
         stream = cursor?.stream
-        place = cursor?.place ?? .start
-        saved = place
-        held = cursor?.held ?? []
+        held = []
         parts.clear()
         inHand = []
+        read(from: cursor?.first ?? .start)
         editDeliveries {
             $0.items = []
             $0.cursor = nil
         }
+    }
+
+    /// Reads again what follows a place. Others say that what is behind it was not read yet.
+    private mutating func read(from start: LinkCursor.Place) {
+        place = start
+        if start.sequence < saved.sequence || inHand.isEmpty { saved = start }
+        for index in inHand.indices where (inHand[index].place?.sequence ?? 0) > start.sequence {
+            inHand[index].place = nil
+        }
+        runs = [:]
         if case .consuming = state { inspect() }
     }
 
@@ -185,7 +212,7 @@ extension LinkMachine {
         inHand.removeAll { $0.order == delivery.order }
     }
 
-    /// A form that is not here waits for its whole, and then continues with this delivery.
+    /// A form that is not here waits for its whole, and then goes on with this delivery.
     ///
     /// - Returns: whether it waits. If not, too many do, and a later whole has what is in it.
     package mutating func holdUntilWhole(_ delivery: LinkDelivery, at now: Moment) -> Bool {
@@ -205,19 +232,11 @@ extension LinkMachine {
     package mutating func release(_ form: String, at now: Moment) {
         self.now = now
         guard let waiting = held.firstIndex(where: { $0.form == form }) else { return }
+        let start = held.remove(at: waiting).place
+        // While the wholes are read, the log comes from its beginning anyway.
+        if case .consuming(let reader) = state, case .wholes = reader.pass { return }
         // Others have what comes again, and skip it.
-        if held[waiting].place.sequence < place.sequence { place = held[waiting].place }
-        held.remove(at: waiting)
-        runs = [:]
-        if case .consuming = state { inspect() }
-    }
-
-    /// The log is read again from its beginning: a form is shared again that was not.
-    package mutating func readAll(at now: Moment) {
-        self.now = now
-        place = .start
-        runs = [:]
-        if case .consuming = state { inspect() }
+        read(from: start.sequence < place.sequence ? start : place)
     }
 
     private mutating func hold(
@@ -239,6 +258,7 @@ extension LinkMachine {
     /// So many forms wait that no more are remembered: nothing is read on, and nothing is lost.
     private mutating func stop(at place: LinkCursor.Place) {
         self.place = place
+        runs = [:]
         editDeliveries {
             $0.items = []
             $0.cursor = nil

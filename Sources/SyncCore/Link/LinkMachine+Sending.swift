@@ -71,7 +71,20 @@ extension LinkMachine {
     }
 
     /// This store is another replica now.
-    package mutating func renew(_ replica: ReplicaID) { configuration.replica = replica }
+    package mutating func renew(_ replica: ReplicaID) {
+        if replica != configuration.replica { configuration.counters = [:] }
+        configuration.replica = replica
+    }
+
+    /// A form is not shared any more, and its last edits may not be in the outbox.
+    package mutating func part(
+        with whole: (bytes: [UInt8], context: CausalContext), of form: String, at now: Moment
+    ) {
+        self.now = now
+        guard !configuration.isFollower else { return }
+        sender.part(with: whole, form)
+        pump()
+    }
 
     /// The digests of all shared forms, of what is committed; every committed transaction was added
     /// before.
@@ -84,10 +97,11 @@ extension LinkMachine {
             stream: stream, sequence: saved.sequence, acknowledged: sender.acknowledged,
             clock: now.wallMilliseconds, version: configuration.version,
             forms: digests.map { form, digest in
-                // A form that waits has not read what the cursor says.
-                Beacon.Form(
+                // A form that waits has less than the cursor says, and others may have more.
+                let isExact = saved.sequence >= furthest && !held.contains { $0.form == form }
+                return Beacon.Form(
                     name: form, digest: digest,
-                    unsent: sender.unsent(of: form) + (held.contains { $0.form == form } ? 1 : 0))
+                    unsent: sender.unsent(of: form) + (isExact ? 0 : 1))
             })
         ownBeacon = beacon
         publish([beacon.item], to: .beacon)

@@ -32,6 +32,9 @@ package struct LinkMachine: ~Copyable {
         package var run: UInt64
         /// The replica of the store.
         package var replica: ReplicaID
+        /// The newest write of the replica in each form at the start. Earlier runs have published
+        /// none that is newer.
+        package var counters: [String: UInt64] = [:]
         /// The daemon's version, for people.
         package var version: String
         /// Whether the host takes what others do and says nothing but beacons.
@@ -130,6 +133,9 @@ package struct LinkMachine: ~Copyable {
     var lastOrder: UInt64 = 0
     /// How far the store has the log.
     var saved: LinkCursor.Place
+    /// How far something was joined; `.max` if that is not known. A cursor that is not as far says
+    /// less than the store has.
+    var furthest = UInt64.max
     /// The stream that was read is gone, which was seen once.
     var wasMissing = false
     /// The place behind which a consumer delivered nothing, although the stream has more.
@@ -173,9 +179,7 @@ package struct LinkMachine: ~Copyable {
         self.now = now
         stream = cursor?.stream
         // Forms that waited are tried again: this may be the daemon that can read them.
-        place =
-            ((cursor?.held ?? []).map(\.place) + [cursor?.place ?? .start])
-            .min { $0.sequence < $1.sequence } ?? .start
+        place = cursor?.first ?? .start
         saved = place
         held = []
         sender = LinkSender(outboxBytesMax: configuration.outboxBytesMax)
@@ -208,6 +212,9 @@ package struct LinkMachine: ~Copyable {
 
     /// How many transactions of a form the log does not have; a whole that is due counts as one.
     package func unsent(of form: String) -> UInt64 { sender.unsent(of: form) }
+
+    /// Whether the whole of a form is due and not on its way.
+    func owesWhole(of form: String) -> Bool { sender.owesWhole(of: form) }
 
     /// The forms that wait, by name.
     package var heldForms: [String] { held.map(\.form) }

@@ -21,6 +21,8 @@ struct LinkSender {
         /// How many of `waiting`, from the front, are on their way.
         var flying = 0
         var whole = Whole.none
+        /// Wholes of forms that were of this name, oldest first, with what nobody was told.
+        var partings: [(bytes: [UInt8], context: CausalContext)] = []
     }
 
     private enum Whole {
@@ -50,6 +52,8 @@ struct LinkSender {
 
     /// Messages on their way at once.
     static let flightsMax = 4
+    /// Wholes of one name that wait because their forms are not shared any more.
+    private static let partingsMax = 4
     /// Bytes of the transactions in one message.
     static let bundleBytesMax = 64 << 10
     /// How long an acknowledgement may take, and a refusal holds back, in nanoseconds.
@@ -82,7 +86,8 @@ struct LinkSender {
     private func unsent(of form: Form) -> UInt64 {
         let isWholeDue = if case .none = form.whole { false } else { true }
         let isWholeFlying = flights.contains { $0.form == form.name && $0.covers != nil }
-        return UInt64(form.waiting.count) + (isWholeDue || isWholeFlying ? 1 : 0)
+        return UInt64(form.waiting.count + form.partings.count)
+            + (isWholeDue || isWholeFlying ? 1 : 0)
     }
 
     /// The same of all forms, and the bytes of the transactions.
@@ -115,10 +120,28 @@ struct LinkSender {
         return true
     }
 
-    /// The whole of a form is due.
+    /// The whole of a form is due. One that was made and is not on its way yet has less.
     mutating func demandWhole(_ form: String, _ why: WholeReason) {
         let place = place(of: form)
-        if case .none = forms[place].whole { forms[place].whole = .wanted(why) }
+        switch forms[place].whole {
+        case .none, .made: forms[place].whole = .wanted(why)
+        case .wanted, .asked: break
+        }
+    }
+
+    /// A form is not shared any more: its whole goes before anything else of that name.
+    mutating func part(with whole: (bytes: [UInt8], context: CausalContext), _ form: String) {
+        let place = place(of: form)
+        forms[place].partings.removeAll { $0.context.isSubset(of: whole.context) }
+        if forms[place].partings.count < Self.partingsMax { forms[place].partings.append(whole) }
+    }
+
+    /// Whether the whole of a form is due and was not made.
+    func owesWhole(of form: String) -> Bool {
+        switch forms.first(where: { $0.name == form })?.whole {
+        case .wanted, .asked, .made: true
+        case .some(.none), nil: false
+        }
     }
 
     /// The forms whose wholes the engine must give; they count as asked for.
@@ -192,6 +215,7 @@ struct LinkSender {
             if isInParts { continue }
             let isWholeMade: Bool
             switch forms[place].whole {
+            case _ where !forms[place].partings.isEmpty: isWholeMade = true
             // A host that does not have the form needs its whole before any transaction.
             case .wanted, .asked: continue
             case .made: isWholeMade = true
@@ -210,7 +234,10 @@ struct LinkSender {
         let items: [LinkItem]
         var counters: ClosedRange<UInt64>?
         var covers: CausalContext?
-        if case .made(let bytes, let context) = form.whole {
+        if let parting = form.partings.first {
+            items = [LinkItem(.whole, parting.bytes)]
+            covers = parting.context
+        } else if case .made(let bytes, let context) = form.whole {
             items = [LinkItem(.whole, bytes)]
             covers = context
         } else {
@@ -223,7 +250,9 @@ struct LinkSender {
         }
         guard let parts = seal(form.name, LinkItem.encode(items), counters) else { return nil }
         lastID += 1
-        if covers != nil {
+        if !form.partings.isEmpty {
+            forms[place].partings.removeFirst()
+        } else if covers != nil {
             forms[place].whole = .none
         } else {
             forms[place].flying += items.count

@@ -14,6 +14,9 @@ public struct Glob: Hashable, Sendable {
         self.pattern = pattern
     }
 
+    /// The pattern as text.
+    var text: String { String(decoding: pattern, as: UTF8.self) }
+
     /// Whether a text contains no wildcards.
     static func isLiteral(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 != UInt8(ascii: "*") && $0 != UInt8(ascii: "?") }

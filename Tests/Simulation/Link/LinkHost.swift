@@ -88,8 +88,8 @@ final class LinkHost {
         name = "host\(index)"
         random = SplitMix64(seed: seed)
         durable = LinkStore(replica: ReplicaID(id: UInt64(index + 1), epoch: 0))
-        working = durable
         run = random.next()
+        working = durable
         machine = Self.machine(name, run, durable, bug, random.next(), now)
     }
 
@@ -101,10 +101,13 @@ final class LinkHost {
         if bug == .digestNotCompared { keys.digest = { _ in 1 } }
         if bug == .partsMixed { keys = .checkingNothing() }
         let random = SharedRandom(seed: seed)
+        var options = LinkMachine.Configuration(
+            fleet: "ops", host: name, run: run, replica: store.replica, version: "1")
+        for (form, context) in store.forms {
+            options.counters[form] = context.highestCounter(of: store.replica)
+        }
         return LinkMachine(
-            LinkMachine.Configuration(
-                fleet: "ops", host: name, run: run, replica: store.replica, version: "1"),
-            keys: keys, cursor: store.cursor, random: { random.next() }, at: now)
+            options, keys: keys, cursor: store.cursor, random: { random.next() }, at: now)
     }
 
     /// The process dies and starts again with what is durable, or with a backup.
@@ -114,13 +117,13 @@ final class LinkHost {
             backup.counter = 0
             durable = backup
         }
-        working = durable
         unwritten = []
         unwrittenWholes = []
         takenOrder = 0
         told = [:]
         people = LinkPeople()
         run = random.next()
+        working = durable
         machine = Self.machine(name, run, durable, bug, random.next(), now)
         machine.attached(at: now)
         isUp = false
@@ -175,6 +178,8 @@ final class LinkHost {
     func work(at now: Moment) {
         while let action = machine.takeAction() {
             switch action {
+            case .report(.fork), .report(.otherLife):
+                faults.append("\(name) says that two machines write as one replica")
             case .subscribe, .report, .hostsChanged: break
             case .present(let peers):
                 people.take(peers.filter { bug != .departureNotHeard || $0.presence != nil })

@@ -9,6 +9,13 @@ extension Engine {
             fleet: shared.fleet, host: shared.host, run: environment.random(),
             replica: replica, version: configuration.serverName)
         options.isFollower = shared.mode == .follow
+        for form in forms {
+            options.counters[form.name] = form.working.context.highestCounter(of: replica)
+        }
+        for (name, deleted) in link.deletedForms.durable where options.counters[name] == nil {
+            options.counters[name] = deleted.context.highestCounter(of: replica)
+        }
+        readNewlyShared()
         let machine = LinkMachine(
             options, keys: keys, cursor: storedCursor, random: environment.random, at: now)
         fleet = FleetLink(machine, at: now)
@@ -17,6 +24,25 @@ extension Engine {
     /// How far the store has the log of the fleet.
     private var storedCursor: LinkCursor? {
         link.cursor.flatMap { $0.isEmpty ? nil : try? LinkCursor(decoding: $0) }
+    }
+
+    /// The log is read again from its beginning if forms are shared that were not, because what
+    /// others did to them was skipped.
+    func readNewlyShared() {
+        guard let shared = configuration.link?.forms.map(\.text), shared != link.patterns
+        else { return }
+        let isMore = shared.contains { !link.patterns.contains($0) }
+        link.patterns = shared
+        link.gathering.chores.append(.putOngoing(.patterns(shared)))
+        if isMore { readLogAgain() }
+    }
+
+    /// The log is read again from its beginning, also if the daemon is killed meanwhile.
+    func readLogAgain() {
+        guard var cursor = storedCursor else { return }
+        (cursor.place, cursor.held) = (.start, [])
+        link.rewind(to: cursor.encoded)
+        if let fleet { fallBack(fleet) }
     }
 
     // MARK: - Methods
@@ -189,7 +215,13 @@ extension Engine {
             fleet.machine.saved(through: saved, at: now)
         }
         if isJoinLost { fallBack(fleet) }
-        for changes in batch.changes { tellFleet(of: changes.form) }
+        for changes in batch.changes {
+            if let whole = changes.shared?.parting {
+                fleet.wantedWholes[whole.form] = nil
+                fleet.machine.part(with: (whole.encoded, whole.context), of: whole.form, at: now)
+            }
+            tellFleet(of: changes.form)
+        }
         tellFleetOfDeleted()
         for (name, why) in fleet.wantedWholes.sorted(by: { $0.key < $1.key }) {
             giveWhole(name, why, to: fleet)
@@ -204,11 +236,8 @@ extension Engine {
     func fleetRebuilt() {
         guard let fleet else { return }
         fleet.machine.renew(replica)
+        fleet.refusedForms = []
         fallBack(fleet)
-        for name in fleet.machine.heldForms
-        where fleet.heldBecause[name] == nil && !fleet.machine.takesWholes(name) {
-            fleet.machine.release(name, at: now)
-        }
         for form in forms { tellFleet(of: form) }
         followFleetAlone()
     }
@@ -226,7 +255,7 @@ extension Engine {
         tellPresence(fleet)
         guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
         fleet.machine.knows(
-            (sharedForms + link.deletedForms.durable.keys.sorted()).compactMap { name in
+            (sharedForms + link.deletedForms.names).compactMap { name in
                 sharedContext(of: name).map { (name, $0) }
             })
         fleet.machine.keepPresence { sharedForm($0) != nil }
@@ -300,7 +329,7 @@ extension Engine {
 
     private func giveWhole(_ name: String, _ why: WholeReason, to fleet: FleetLink) {
         fleet.wantedWholes[name] = nil
-        guard sharedForm(name) != nil || link.deletedForms.durable[name] != nil else {
+        guard sharedForm(name) != nil || link.deletedForms.told(name) != nil else {
             return fleet.machine.wholeMade(name, nil, at: now)
         }
         guard let whole = whole(of: name) else {

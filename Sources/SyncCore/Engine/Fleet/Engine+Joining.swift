@@ -225,6 +225,7 @@ extension Engine {
                 .error,
                 "two machines write as replica \(replica): one is a copy of the other; "
                     + "start one of them with --new-replica")
+        case .otherLife: leaveReplica()
         case .overflowed(let form):
             say(
                 .warning, "overflowed",

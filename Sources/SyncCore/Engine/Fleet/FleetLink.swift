@@ -49,6 +49,8 @@ final class FleetLink {
     var wantedWholes: [String: WholeReason] = [:]
     /// Forms whose people came, moved or left, and of whom the machine does not know yet.
     private var presenceNoted: [LiveForm] = []
+    /// Forms of other hosts that the store does not take; they are tried again once it is rebuilt.
+    var refusedForms: Set<String> = []
     /// The digests of forms, with the writes that they cover.
     var digests: [String: (context: CausalContext, digest: UInt64)] = [:]
 

@@ -10,6 +10,8 @@
 /// written elsewhere at the same time as the deletion waits in it, as in an attic.
 struct DeletedForms {
     private static let rowKind = "deleted"
+    /// More that were never here are not kept.
+    static let countMax = 16_384
 
     /// As they are in the store.
     private(set) var durable: [String: WholeForm] = [:]
@@ -25,8 +27,14 @@ struct DeletedForms {
         for row in rows where row.name.kind == Self.rowKind {
             durable[row.name.id] = try WholeForm(decoding: row.state)
         }
-        untold = Set(durable.keys)
+        untold = Set(names)
     }
+
+    /// The names of those that other hosts may be told of, in ascending order.
+    var names: [String] { durable.filter { !$0.value.isApart }.keys.sorted() }
+
+    /// What other hosts may be told of a deleted form; `nil` if there is nothing.
+    func told(_ name: String) -> WholeForm? { durable[name].flatMap { $0.isApart ? nil : $0 } }
 
     /// All rows.
     var rows: [OngoingRow] {
@@ -43,7 +51,7 @@ struct DeletedForms {
     mutating func keep(_ changes: [String: WholeForm?]) {
         for (name, whole) in changes {
             durable[name] = whole
-            if whole != nil { untold.insert(name) } else { untold.remove(name) }
+            if whole?.isApart == false { untold.insert(name) } else { untold.remove(name) }
         }
     }
 
@@ -91,11 +99,10 @@ extension Engine {
                 stores[key] = .sealed(register)
             }
         } else {
-            // The others keep theirs, and it is another form to them if it is made again. No write
-            // counts as removed, and no dot is given twice.
-            lives = FormLives(present: environment.random())
+            // The others keep theirs, and do not hear of this. No dot is given twice.
+            lives = .none
             state.context = CausalContext(dots: [dot])
-            fleet?.machine.readAll(at: now)
+            readLogAgain()
         }
         link.gathering.deletedForms[form.name] = WholeForm(
             form: form.name, lives: lives, context: state.context, stores: stores.map(\.asWhole))
@@ -128,21 +135,28 @@ extension Engine {
         if needsWhole(item) { throw JoinProblem("it is not here; the whole form must come first") }
         clocks.hybrid.observe(item.greatestStamp, at: now.wallMilliseconds)
         // Of two forms of one name, one of them deleted, the other is the one from here on.
-        let isOther = known.map { !$0.lives.isSame(as: item.lives) } ?? false
+        let isOther = known.map { !$0.isApart && !$0.lives.isSame(as: item.lives) } ?? false
         var joined = JoinedStores(
             item, with: nil, hidden: known?.fields ?? [], own, dropsOwn: isOther)
-        var lives = known.map { $0.lives.joined(item.lives) } ?? item.lives
+        var lives = known.map { $0.isApart ? item.lives : $0.lives.joined(item.lives) } ?? item.lives
         guard !joined.hidden[SharedDefinition.key].isEmpty else {
             if let known, joined.isEmpty, item.context.isSubset(of: own), lives == known.lives {
                 return .known
+            }
+            // A host may delete without end; of a form that never was here nothing need be kept.
+            guard known != nil || link.deletedForms.durable.count < DeletedForms.countMax else {
+                return .refused("too many forms were deleted")
             }
             link.gathering.deletedForms[item.form] = WholeForm(
                 form: item.form, lives: lives, context: joined.context,
                 stores: joined.hidden.map(\.asWhole))
             return .joined
         }
-        if isOther { try write(lives, into: &joined) }
-        if let said = SharedDefinition(in: joined.hidden) { lives = said.lives.joined(lives) }
+        if let said = SharedDefinition(in: joined.hidden) {
+            let all = said.lives.joined(lives)
+            if all != said.lives { try write(all, into: &joined) }
+            lives = all
+        }
         try create(item, joined, lives)
         if known != nil { link.gathering.deletedForms.updateValue(nil, forKey: item.form) }
         return .joined
@@ -160,6 +174,10 @@ extension Engine {
         _ item: SharedItem, _ joined: JoinedStores, _ lives: FormLives
     ) throws(JoinProblem) {
         guard let said = SharedDefinition(in: joined.hidden) else { throw .unreadable(nil) }
+        guard forms.count < configuration.limits.formsMax else {
+            throw JoinProblem(
+                "there are \(configuration.limits.formsMax) forms already; delete one first")
+        }
         let file: FormDefinition
         do {
             file = try FormDefinition.parse(

@@ -125,7 +125,9 @@ extension Engine {
             return .refused("form \(item.form) is not shared here")
         }
         do {
+            if case .whole(let whole) = item, whole.isApart { return .refused("it has no life") }
             guard let form = form(named: item.form), form.isEditable else {
+                if fleet?.refusedForms.contains(item.form) ?? false { return .notNow }
                 return try joinAbsent(item)
             }
             guard form.failureReport == nil, let own = form.working.shared else { return .notNow }
@@ -277,7 +279,9 @@ extension Engine {
     /// Another life of this store has made writes under our name, which we do not know: the store
     /// was put back to an earlier state, or copied. No dot may name two writes, so a replica with a
     /// new id continues.
+    @discardableResult
     func leaveReplica() -> JoinOutcome {
+        if link.leavesReplica || !link.isHealthy { return .notNow }
         log(
             .warning,
             "another store has written as \(replica), this one's replica: it was copied or put "

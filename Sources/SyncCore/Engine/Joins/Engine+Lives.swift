@@ -28,7 +28,7 @@ extension Engine {
             note(nil, as: .unlinked, of: form)
             connectLink(of: form)
             // The others have made edits that were skipped.
-            fleet?.machine.readAll(at: now)
+            readLogAgain()
             log(
                 .notice, "form \(form.name) is shared again: \(call.connection.peer.whom) said so",
                 [.form(form.name)] + call.connection.peer.logFields)

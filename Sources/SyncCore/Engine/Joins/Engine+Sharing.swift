@@ -25,20 +25,20 @@ extension Engine {
     /// The durable state of a shared form, or of one that was deleted; `nil` while the form in
     /// memory is ahead of the store.
     public func whole(of name: String) -> WholeForm? {
-        guard let form = sharedForm(name) else { return link.deletedForms.durable[name] }
+        guard let form = sharedForm(name) else { return link.deletedForms.told(name) }
         return durable(form).flatMap(form.whole(of:))
     }
 
     /// The writes that readers see of a shared form, or that are known of one that was deleted.
     public func sharedContext(of name: String) -> CausalContext? {
-        sharedForm(name)?.committed.context ?? link.deletedForms.durable[name]?.context
+        sharedForm(name)?.committed.context ?? link.deletedForms.told(name)?.context
     }
 
     /// A digest of what readers see of a shared form, or of what is known of one that was deleted:
     /// the same on hosts that know the same writes. Secrets count by their dots.
     public func digest(of name: String) -> UInt64? {
         if let form = sharedForm(name) { return form.committed.digest }
-        return link.deletedForms.durable[name].map { FormState.digest($0.context, $0.fields) }
+        return link.deletedForms.told(name).map { FormState.digest($0.context, $0.fields) }
     }
 
     /// How far the log of the other hosts was read, as it is in the store: see `join`.
@@ -84,6 +84,7 @@ extension Engine {
             form.working.ongoing[.unlinked] == nil
         else {
             if form.link != nil {
+                part(with: form)
                 form.link = nil
                 notifyPresence(of: form)
             }
@@ -113,6 +114,20 @@ extension Engine {
         }
         link.gathering.withChanges(form) { $0.isWhole = true }
         if configuration.durability != .commit { form.committed = form.working.copy() }
+    }
+
+    /// A form is not shared any more. What was answered before and the link does not have goes to
+    /// the others all the same, in a last whole.
+    private func part(with form: LiveForm) {
+        guard let fleet, let link = form.link, form.existence == .there, !follows(form),
+            link.hasUntold || self.link.isCommitting || fleet.machine.owesWhole(of: form.name),
+            let whole = form.whole(of: form.working)
+        else { return }
+        self.link.gathering.withChanges(form) { changes in
+            let shared = changes.shared ?? SharedBatch()
+            shared.parting = whole
+            changes.shared = shared
+        }
     }
 
     /// Gives a form that was not shared before the register of its definition.
@@ -196,5 +211,19 @@ extension OngoingRow {
     /// How far the log of the other hosts was read.
     static func cursor(_ bytes: [UInt8]) -> OngoingRow {
         OngoingRow(form: 0, name: cursorName, state: bytes)
+    }
+
+    private static let patternsName = OngoingName(kind: "link", id: "forms")
+
+    /// The patterns of shared forms with which it was read: no pattern has a line break.
+    static func patterns(_ patterns: [String]) -> OngoingRow {
+        OngoingRow(
+            form: 0, name: patternsName, state: Array(patterns.joined(separator: "\n").utf8))
+    }
+
+    /// The same, from the rows that belong to no form.
+    static func patterns(in rows: [OngoingRow]) -> [String] {
+        guard let row = rows.first(where: { $0.name == patternsName }) else { return [] }
+        return String(decoding: row.state, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

@@ -44,6 +44,8 @@ final class SharedBatch {
     var hidden: Set<CausalForm.Key> = []
     /// What other hosts are told once the batch is durable.
     var items: [SharedItem] = []
+    /// The form as others get it once more, because it is not shared any more.
+    var parting: WholeForm?
 }
 
 /// What the engine keeps of a shared form for the other hosts: the changes to send.
@@ -73,6 +75,9 @@ final class FormLink {
     private var wantsWhole = false
 
     init(host: String) { self.host = host }
+
+    /// Whether the link does not have all changes.
+    var hasUntold: Bool { isWholeDue || wantsWhole || !gathering.isEmpty || !unsent.isEmpty }
 
     /// Adds the change of a transaction that the gathering batch has. A whole that is taken before
     /// the batch is durable does not have it.

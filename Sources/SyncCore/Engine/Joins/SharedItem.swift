@@ -113,6 +113,9 @@ public struct WholeForm: Sendable {
         stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
     }
 
+    /// Whether the form was deleted here while it was not shared, so others do not hear of it.
+    var isApart: Bool { lives == .none }
+
     /// Whether the form was deleted: nothing is in the register of its definition.
     var isDeleted: Bool { fields[SharedDefinition.key].isEmpty }
 }

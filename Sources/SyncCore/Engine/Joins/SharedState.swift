@@ -13,6 +13,9 @@ struct FormLives: Hashable, Sendable {
         self.former = former.subtracting([present])
     }
 
+    /// No life: of a form that was deleted while it was not shared.
+    static let none = FormLives(present: 0)
+
     private var all: Set<UInt64> { former.union([present]) }
 
     func isSame(as other: FormLives) -> Bool {

@@ -66,6 +66,8 @@ struct StoreLink {
     private(set) var awaitingCommit: [Connection] = []
     /// How far the log of the other hosts was read, as the store has it; `nil` before the first.
     var cursor: [UInt8]?
+    /// The patterns of the shared forms with which that log was read.
+    var patterns: [String] = []
     /// Shared forms that were deleted.
     var deletedForms = DeletedForms()
     /// Another life of the store uses the id of the replica. No edit is taken until the store has
@@ -265,6 +267,18 @@ struct StoreLink {
         choresAt = now &+ Self.choresNanoseconds
         choresSteady = steady
         return true
+    }
+
+    // MARK: - The link
+
+    /// The log of the other hosts must be read from there: nothing that is on its way to the store
+    /// says that it was read further.
+    mutating func rewind(to cursor: [UInt8]) {
+        self.cursor = cursor
+        gathering.cursor = cursor
+        guard case .committing(var batch) = state else { return }
+        batch.cursor = nil
+        state = .committing(batch)
     }
 
     // MARK: - Connections that wait

@@ -68,9 +68,10 @@ final class FleetHost {
         (bridge, isUp, toServer, fromServer) = (nil, false, [], [])
     }
 
-    /// kill -9 of the daemon; it starts again.
-    func killDaemon() throws {
-        try engine.crash()
+    /// kill -9 of the daemon; it starts again, or the disk is put back to a backup before.
+    func killDaemon(over backup: ModelStore? = nil) throws {
+        engine.kill()
+        try engine.start(over: backup)
         (bridge, isUp, toServer, fromServer) = (nil, false, [], [])
         root = engine.connect(uid: 0, user: "root")
     }
@@ -233,7 +234,7 @@ final class FleetWorld {
     }
 
     /// What is not as it must be in the end.
-    private var missing: String? {
+    var missing: String? {
         let digests = hosts.map { $0.engine.engine.digest(of: "shared") }
         if digests.contains(nil) || Set(digests).count != 1 { return "digests: \(digests)" }
         for host in hosts {

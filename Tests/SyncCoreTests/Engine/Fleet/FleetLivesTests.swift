@@ -1,0 +1,216 @@
+import EngineTestKit
+import Foundation
+import Simulation
+import Testing
+
+@testable import SyncCore
+
+private let fields =
+    #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#
+
+/// A form that is deleted, made again, unlinked, linked again, met and decided upon.
+@Suite("Lives of a form in a fleet")
+struct FleetLivesTests {
+    /// `LIVES=FIRST:COUNT` searches further.
+    private static let seeds: ClosedRange<UInt64> = {
+        let parts = (ProcessInfo.processInfo.environment["LIVES"] ?? "1:20").split(separator: ":")
+            .compactMap { UInt64($0) }
+        return parts[0]...(parts[0] + parts[1] - 1)
+    }()
+
+    @Test("whatever happens to it, no edit is lost that nobody removed", arguments: seeds)
+    func random(seed: UInt64) throws {
+        let lives = try FleetLives(seed: seed)
+        let failure = try lives.run(
+            steps: 400, isHarmed: seed % 2 == 0, hasOneLife: seed % 4 > 1)
+        let story = ProcessInfo.processInfo.environment["LIVES_STORY"] != nil ? lives.story : []
+        #expect(failure == nil, "seed \(seed)\n\(story.joined(separator: "\n"))")
+    }
+
+    private func settled(seed: UInt64, hosts: Int = 2) throws -> FleetWorld {
+        let world = try FleetWorld(hosts: hosts, seed: seed)
+        world.apply(fields)
+        world.increment(world.hosts[0])
+        #expect(try world.settle() == nil)
+        return world
+    }
+
+    private func says(_ host: FleetHost, _ text: String) -> Bool {
+        host.engine.log.contains { $0.message.contains(text) }
+    }
+
+    private func configure(_ host: FleetHost, _ forms: [Glob]) {
+        host.engine.configuration.link?.forms = forms
+        host.engine.run(.configure(host.engine.configuration))
+        host.engine.settle()
+    }
+
+    @Test("a disk that was put back is noticed also if more was written since than was lost")
+    func putBackLonger() throws {
+        let world = try settled(seed: 1)
+        let host = world.hosts[0]
+        let (backup, replica) = (host.engine.store, host.engine.replica)
+        for _ in 0..<2 { world.increment(host) }
+        #expect(try world.settle() == nil)
+        world.stream.disconnected(0)
+        try host.killDaemon(over: backup)
+        for _ in 0..<5 { world.increment(host) }
+        #expect(!says(host, "another store has written as"))
+        host.comeUp()
+        for _ in 0..<4 {
+            try world.rest()
+            world.pass(milliseconds: 500)
+        }
+        #expect(says(host, "another store has written as"))
+        #expect(host.engine.replica.id != replica.id)
+    }
+
+    @Test("starts of one daemon are not two machines, in whatever order the log is read")
+    func manyStarts() throws {
+        let world = try FleetWorld(hosts: 3, seed: 2)
+        let (host, late) = (world.hosts[0], world.hosts[2])
+        world.apply(fields)
+        for _ in 0..<4 {
+            for other in [host, world.hosts[1]] where !other.isUp { other.comeUp() }
+            try world.rest()
+            world.increment(host)
+            try world.rest()
+            world.stream.disconnected(0)
+            try host.killDaemon()
+        }
+        late.comeUp()
+        #expect(try world.settle() == nil)
+        world.stream.trim(2)
+        for host in world.hosts { world.cut(host) }
+        #expect(try world.settle() == nil)
+        for host in world.hosts {
+            #expect(host.engine.engine.fleet?.counters.forks == 0)
+            #expect(!says(host, "another store has written as"))
+        }
+    }
+
+    @Test("a form that is shared from now on has what others did before", arguments: [true, false])
+    func sharedLater(restarts: Bool) throws {
+        let world = try FleetWorld(
+            hosts: 2, seed: 3,
+            configure: { index, link in
+                if index == 1 { link.forms = [Glob("other")] }
+            })
+        let late = world.hosts[1]
+        world.apply(fields)
+        for host in world.hosts { host.comeUp() }
+        world.increment(world.hosts[0])
+        try world.rest()
+        #expect(late.engine.engine.form(named: "shared") == nil)
+        if restarts {
+            late.engine.configuration.link?.forms.append(Glob("shared"))
+            world.stream.disconnected(1)
+            try late.killDaemon()
+        } else {
+            configure(late, [Glob("other"), Glob("shared")])
+        }
+        #expect(try world.settle(seconds: 30) == nil)
+        #expect(late.value("count") == 1)
+        for host in world.hosts { #expect(host.engine.engine.fleet?.counters.disagreements == 0) }
+    }
+
+    @Test("what was answered before a form left the fleet reaches the others", arguments: [0, 1])
+    func lastWhole(how: Int) throws {
+        let world = try settled(seed: 4)
+        let host = world.hosts[0]
+        world.cut(host)
+        world.increment(host)
+        try host.killDaemon()
+        if how == 0 {
+            host.engine.call(host.root, .formUnlink(form: "shared"))
+        } else {
+            configure(host, [])
+        }
+        world.increment(host)
+        host.comeUp()
+        try world.spend(seconds: 10)
+        #expect(world.hosts[1].value("count") == 2)
+        #expect(host.value("count") == 3)
+    }
+
+    @Test("a form that was deleted apart and is made again is another one; the others keep theirs")
+    func deletedApart() throws {
+        let world = try settled(seed: 5)
+        let host = world.hosts[0]
+        host.engine.call(host.root, .formUnlink(form: "shared"))
+        world.cut(host)
+        host.delete()
+        world.apply(fields)
+        host.comeUp()
+        try world.spend(seconds: 10)
+        #expect(host.engine.engine.fleet?.otherForms["shared"] != nil)
+        #expect(host.value("count") == 0 && world.hosts[1].value("count") == 1)
+        host.engine.call(host.root, .formLink(FormLinking(form: "shared", how: .theirs)))
+        #expect(try world.settle() == nil)
+        #expect(host.value("count") == 1)
+    }
+
+    @Test("two hosts of one form go on while a third has another form of the name")
+    func third() throws {
+        let world = try FleetWorld(hosts: 3, seed: 6)
+        let (a, b, c) = (world.hosts[0], world.hosts[1], world.hosts[2])
+        world.apply(fields)
+        world.apply(fields, on: 2)
+        for host in [a, b] { host.comeUp() }
+        try world.rest()
+        c.comeUp()
+        try world.spend(seconds: 5)
+        for host in [a, b, c] {
+            #expect(host.engine.engine.fleet?.machine.heldForms == ["shared"])
+        }
+        world.increment(a)
+        world.increment(b)
+        try world.spend(seconds: 5)
+        #expect(a.value("count") == 2 && b.value("count") == 2 && c.value("count") == 0)
+        c.engine.call(c.root, .formLink(FormLinking(form: "shared", how: .theirs)))
+        #expect(try world.settle() == nil)
+        #expect(c.value("count") == 2)
+    }
+
+    @Test("a deletion is not forgotten if the store refuses the form that is made again")
+    func refused() throws {
+        let world = try settled(seed: 7)
+        let host = world.hosts[0]
+        host.delete()
+        #expect(try world.settle() == nil)
+        host.engine.refuseForms(["shared"])
+        world.apply(fields)
+        #expect(host.engine.engine.form(named: "shared") == nil)
+        host.engine.refuseForms([])
+        try host.killDaemon()
+        let kept = try #require(host.engine.engine.link.deletedForm("shared"))
+        #expect(kept.context == world.hosts[1].engine.engine.sharedContext(of: "shared"))
+    }
+
+    @Test("a form of another host that the store refuses is read again once it takes forms")
+    func refusedJoin() throws {
+        let world = try FleetWorld(hosts: 2, seed: 8)
+        let host = world.hosts[1]
+        host.engine.refuseForms(["shared"])
+        world.apply(fields)
+        world.increment(world.hosts[0])
+        for host in world.hosts { host.comeUp() }
+        try world.spend(seconds: 5)
+        #expect(host.engine.engine.form(named: "shared") == nil)
+        host.engine.refuseForms([])
+        world.stream.disconnected(1)
+        try host.killDaemon()
+        #expect(try world.settle() == nil)
+        #expect(host.value("count") == 1)
+    }
+
+    @Test("a whole that waits is made again when something happens that only a whole tells")
+    func wholeMadeAgain() {
+        var sender = LinkSender(outboxBytesMax: 1_000)
+        sender.demandWhole("a", .shared)
+        #expect(sender.takeWanted().map(\.form) == ["a"])
+        sender.give(whole: ([1], CausalContext()), of: "a")
+        sender.demandWhole("a", .shared)
+        #expect(sender.takeWanted().map(\.form) == ["a"])
+    }
+}
