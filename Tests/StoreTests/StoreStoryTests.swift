@@ -300,7 +300,7 @@ struct StorePair {
             }
         }
         if let difference = try difference(in: store, ignoringLogs: false) { return difference }
-        if roll(0...5) == 0, let difference = try differenceAfterKill() { return difference }
+        if roll(0...11) == 0, let difference = try differenceAfterKill() { return difference }
         let count = forms.keys.reduce(0) { $0 + (model.revisions[$1]?.count ?? 0) }
         let counted = try store.statistics().revisions
         return counted == count ? nil : "\(counted) revisions and not \(count)"

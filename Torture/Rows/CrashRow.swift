@@ -102,10 +102,11 @@ struct CrashRow: Row {
         do {
             try crowd.examine(peer, "started")
         } catch {
-            // Killed while it answered, so nothing is known.
-            if daemon.process?.poll() != nil { return }
-            usleep(20_000)
-            if daemon.process?.poll() != nil { return }
+            // Killed while it answered, so nothing is known. Its connection may end before it.
+            for _ in 0..<500 {
+                if daemon.process?.poll() != nil { return }
+                usleep(10_000)
+            }
             throw error
         }
         guard crowd.connect(to: daemon) else { return }
