@@ -140,8 +140,9 @@ extension LinkMachine {
         if !items.isEmpty { changed() }
     }
 
-    /// Whether a message has writes of this replica that the store did not have when this run began,
-    /// although another run made them: the store was put back to an earlier state, or copied.
+    /// Whether a message has writes of this replica that the store did not have when this run
+    /// began, although another run made them: the store was put back to an earlier state, or
+    /// copied.
     private func isOfOtherLife(_ headers: LinkHeaders, _ form: String) -> Bool {
         guard headers.replica == configuration.replica, headers.run != configuration.run,
             let counters = headers.counters

@@ -138,7 +138,8 @@ extension Engine {
         let isOther = known.map { !$0.isApart && !$0.lives.isSame(as: item.lives) } ?? false
         var joined = JoinedStores(
             item, with: nil, hidden: known?.fields ?? [], own, dropsOwn: isOther)
-        var lives = known.map { $0.isApart ? item.lives : $0.lives.joined(item.lives) } ?? item.lives
+        var lives = item.lives
+        if let known, !known.isApart { lives = known.lives.joined(lives) }
         guard !joined.hidden[SharedDefinition.key].isEmpty else {
             if let known, joined.isEmpty, item.context.isSubset(of: own), lives == known.lives {
                 return .known

@@ -177,7 +177,11 @@ final class FleetLives {
         tell("h\(host.index) deletes\(isShared ? "" : " apart"): \(isOK), \(known.sorted())")
         guard isOK else { return }
         kept.subtract(known)
-        guard isShared else { return }
+        guard isShared else {
+            // What this host alone knew of earlier deletions is gone if the log forgets them, too.
+            if isHarmed { gone = [] }
+            return
+        }
         gone.formUnion(known)
         deletedLives.formUnion(lives)
     }
