@@ -23,7 +23,9 @@ extension Engine {
         }
         if change.isCreation {
             insert(form)
-            if link.deletedForm(form.name) != nil {
+            if let deleted = link.deletedForm(form.name) {
+                // A form that is not shared does not say that one was deleted before.
+                if form.link == nil, !deleted.isApart, let fleet { part(with: deleted, fleet) }
                 link.gathering.deletedForms.updateValue(nil, forKey: form.name)
             }
         }

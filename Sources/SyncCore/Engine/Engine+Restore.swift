@@ -100,6 +100,8 @@ extension Engine {
         self.configuration = configuration
         for form in forms where form.existence == .there { connectLink(of: form) }
         readNewlyShared()
+        // No batch may follow that would tell of a form that is shared from now on.
+        for form in forms { tellFleet(of: form) }
         followFleetAlone()
         decoder.bounds = RequestBounds(configuration.limits)
     }

@@ -213,7 +213,7 @@ extension LinkMachine {
         inHand.removeAll { $0.order == delivery.order }
     }
 
-    /// A form that is not here waits for its whole, and then goes on with this delivery.
+    /// A form that is not here waits for its whole, and then continues with this delivery.
     ///
     /// - Returns: whether it waits. If not, too many do, and a later whole has what is in it.
     package mutating func holdUntilWhole(_ delivery: LinkDelivery, at now: Moment) -> Bool {

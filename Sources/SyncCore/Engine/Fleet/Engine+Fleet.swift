@@ -218,7 +218,7 @@ extension Engine {
         for changes in batch.changes {
             if let whole = changes.shared?.parting {
                 fleet.wantedWholes[whole.form] = nil
-                fleet.machine.part(with: (whole.encoded, whole.context), of: whole.form, at: now)
+                part(with: whole, fleet)
             }
             tellFleet(of: changes.form)
         }
@@ -263,8 +263,14 @@ extension Engine {
         followFleetAlone()
     }
 
+    /// The last that others hear of a form that is not shared any more, or of the one before it.
+    func part(with whole: WholeForm, _ fleet: FleetLink) {
+        let bytes = environment.forFleet(.whole(whole)).encoded
+        fleet.machine.part(with: (bytes, whole.context), of: whole.form, at: now)
+    }
+
     /// Gives the machine what has become durable of a form.
-    private func tellFleet(of form: LiveForm) {
+    func tellFleet(of form: LiveForm) {
         guard let fleet, form.link != nil, form.isReadable, !follows(form) else { return }
         for item in takeShared(of: form) {
             switch environment.forFleet(item) {

@@ -114,6 +114,20 @@ struct FleetLivesTests {
         for host in world.hosts { #expect(host.engine.engine.fleet?.counters.disagreements == 0) }
     }
 
+    @Test("a form that a reload shares again is told without another edit")
+    func toldLater() throws {
+        let world = try FleetWorld(seed: 9)
+        let host = world.hosts[0]
+        for host in world.hosts { host.comeUp() }
+        try world.rest()
+        configure(host, [])
+        world.apply(fields)
+        world.increment(host)
+        configure(host, [Glob("shared")])
+        try world.spend(seconds: 5)
+        #expect(world.hosts[1].value("count") == 1)
+    }
+
     @Test("what was answered before a form left the fleet reaches the others", arguments: [0, 1])
     func lastWhole(how: Int) throws {
         let world = try settled(seed: 4)

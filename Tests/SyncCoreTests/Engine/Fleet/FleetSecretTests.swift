@@ -60,6 +60,18 @@ struct FleetSecretTests {
         #expect(revealed("token", world).allSatisfy { !$0.contains("other") && $0.contains("null") })
     }
 
+    @Test("a secret that was set before its form left the fleet is revealed on the others")
+    func leaving() throws {
+        let world = try settled(seed: 5)
+        let host = world.hosts[0]
+        world.cut(host)
+        host.set(Change(field: "key", .value("late")))
+        host.engine.call(host.root, .formUnlink(form: "shared"))
+        host.comeUp()
+        try world.spend(seconds: 10)
+        #expect(revealed("key", world).allSatisfy { $0.contains("late") })
+    }
+
     @Test("nothing that is sent has a secret that the host's store or nobody can open")
     func bytes() throws {
         let world = try settled(seed: 4)
