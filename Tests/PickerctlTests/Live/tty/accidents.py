@@ -101,9 +101,11 @@ def destructive_asks():
 def typed_text_is_kept():
     with Knobs() as (form, t):
         t.press("/", "vers", "Enter", "Enter", "x", "Enter")
-        t.sees("unsaved: 1.0x")
+        t.sees("1.0x")
+        t.sees("✗ invalid")
         form.must("set", "version=2.0")
-        t.sees("unsaved: 1.0x")
+        t.sees("2.0")
+        t.sees("1.0x")
         check(form.get("version") == "2.0", "a refused text was set")
         t.press("Backspace")
         t.loses("1.0x")
