@@ -21,9 +21,9 @@ struct MetadataRow: Row {
         // A first part of them, so that the field has reached its final size.
         let first = max(1, sets / 100)
         try processes(run, daemon, 0..<first)
-        let before = try size(daemon, peer)
+        let before = try size(run, daemon, peer)
         try processes(run, daemon, first..<sets)
-        let after = try size(daemon, peer)
+        let after = try size(run, daemon, peer)
         findings.require(after.entries == 1, "\(after.entries) replica entries: \(after.token)")
         // Only the digits of a counter may grow.
         findings.require(
@@ -67,14 +67,18 @@ struct MetadataRow: Row {
     }
 
     /// The form's token, and the bytes of its fields in the store.
-    private func size(_ daemon: DaemonUnderTest, _ peer: Peer) throws -> Size {
+    private func size(_ run: Run, _ daemon: DaemonUnderTest, _ peer: Peer) throws -> Size {
         let state = try peer.result("state.get", ["form": .string(TortureForm.name)])
         let token = state["context"]?.stringValue ?? ""
         let copy = daemon.folder + "/copy"
         defer { Folder.remove(copy) }
-        try Folder.copy(daemon.state, to: copy)
+        let other = try DaemonUnderTest(run, folder: copy)
+        try Folder.copy(daemon.state, to: other.state)
+        // A clean stop puts into the table what only the log has.
+        _ = try other.startAndWait()
+        guard other.stop() == 0 else { throw Trouble("a copy did not stop: \(other.said)") }
         let text = Integrity.first(
-            "SELECT max(length(state)) FROM field", copy + "/pickersync.db")
+            "SELECT max(length(state)) FROM field", other.state + "/pickersync.db")
         guard let bytes = text.flatMap({ Int($0) }) else {
             throw Trouble("the store has no fields: \(text ?? "no row")")
         }
