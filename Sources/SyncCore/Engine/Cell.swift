@@ -180,12 +180,31 @@ struct CellContent {
     func siblings(
         _ index: Int, of definition: FormDefinition, listedOnly: Bool
     ) -> [Sibling] {
+        others(index, of: definition, listedOnly: listedOnly).map(\.sibling)
+    }
+
+    /// What new writes set, if concurrent values are current instead; of wheels, each component by
+    /// itself.
+    func lost(_ isNew: (Dot) -> Bool, _ index: Int, of definition: FormDefinition) -> JSON? {
+        let lost = others(index, of: definition, listedOnly: false)
+            .filter { isNew($0.dot) }.map(\.sibling.value)
+        guard lost.count > 1, case .components = store else { return lost.first }
+        var components = JSONObject()
+        for member in lost.flatMap({ $0.objectValue?.members ?? [] }) {
+            components[member.name] = member.value
+        }
+        return .object(components)
+    }
+
+    private func others(
+        _ index: Int, of definition: FormDefinition, listedOnly: Bool
+    ) -> [(sibling: Sibling, dot: Dot)] {
         guard let store else { return [] }
         let policy = definition.controls[index].conflictPolicy
         let defaultValue = definition.controls[index].defaultValue
         func differing<S: Concurrent>(
             _ all: [S], _ value: (S) -> JSON, _ author: (S) -> Author
-        ) -> [Sibling] {
+        ) -> [(sibling: Sibling, dot: Dot)] {
             let others = listedOnly ? policy.listed(all) : policy.others(all)
             guard !others.isEmpty, let current = policy.current(all) else { return [] }
             var listed = [value(current)]
@@ -193,9 +212,10 @@ struct CellContent {
                 let value = value(other)
                 if listed.contains(value) { return nil }
                 listed.append(value)
-                return Sibling(
+                let sibling = Sibling(
                     value: value, by: author(other).wire,
                     at: Timestamp(milliseconds: other.stamp.milliseconds))
+                return (sibling, other.dot)
             }
         }
         switch store {

@@ -76,15 +76,12 @@ extension HistoryPage.Entry {
             revision: Revision(clamping: row.revision), at: Timestamp(milliseconds: record.at),
             by: record.by.wire, kind: record.kind.rawValue,
             changes: changes.map { change in
-                let state = change.state
-                let isConcurrent = details.concurrent.contains {
-                    $0.isSameBytes(as: change.field)
-                }
                 var entry = HistoryPage.Change(
-                    field: change.field, value: state.value, was: change.was,
-                    isConcurrent: isConcurrent, run: details.run)
-                entry.isSecretSet = state.isSecretSet
-                if isConcurrent { entry.lost = Self.lost(in: state, by: record) }
+                    field: change.field, value: change.state.value, was: change.was,
+                    isConcurrent: details.concurrent.contains { $0.isSameBytes(as: change.field) },
+                    run: details.run)
+                entry.isSecretSet = change.state.isSecretSet
+                entry.lost = details.lost[change.field]
                 return entry
             }, message: told.message)
         redacts = told.redacts
@@ -95,19 +92,6 @@ extension HistoryPage.Entry {
         case .brokenGlass: isBreakGlass = true
         case nil: break
         }
-    }
-
-    /// What an edit set that met others and did not win. Its notification has all values that met;
-    /// of wheels, each component by itself.
-    private static func lost(in state: FieldState, by record: RevisionRecord) -> JSON? {
-        let at = Timestamp(milliseconds: record.at)
-        let lost = state.conflict.filter { $0.by == record.by.wire && $0.at == at }.map(\.value)
-        guard lost.count > 1 else { return lost.first }
-        var components = JSONObject()
-        for member in lost.flatMap({ $0.objectValue?.members ?? [] }) {
-            components[member.name] = member.value
-        }
-        return .object(components)
     }
 
     /// The changes in a stored notification, why they were made, and the revision whose message it

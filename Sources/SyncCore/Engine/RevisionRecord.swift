@@ -56,6 +56,8 @@ final class RevisionRecord: Sendable {
         var derived: [String] = []
         /// Fields whose edit was concurrent with another one.
         var concurrent: [String] = []
+        /// What edits set, by field, if concurrent values are current instead.
+        var lost = JSONObject()
         /// How each edit is undone.
         var undo = Few<UndoStep>()
         /// The revision that this undo or redo undid.
@@ -164,6 +166,7 @@ extension RevisionRecord {
         if !details.touched.isEmpty { writer.member("touched", Array(details.touched)) }
         if !details.derived.isEmpty { writer.member("derived", details.derived) }
         if !details.concurrent.isEmpty { writer.member("concurrent", details.concurrent) }
+        if !details.lost.isEmpty { writer.member("lost", .object(details.lost)) }
         if !details.undo.isEmpty {
             writer.key("undo")
             writer.beginArray()
@@ -199,6 +202,7 @@ extension RevisionRecord {
             .details(
                 Details(
                     derived: strings("derived"), concurrent: strings("concurrent"),
+                    lost: json["lost"]?.objectValue ?? JSONObject(),
                     undo: Few((json["undo"]?.arrayValue ?? []).compactMap(UndoStep.init(json:))),
                     undoes: json["takesBack"]?.integerValue.flatMap(UInt64.init(exactly:)),
                     skipped: strings("skipped"),
@@ -215,6 +219,7 @@ extension RevisionRecord.Details {
         var bytes = undo.reduce(0) { $0 + $1.bytesEstimate }
         if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
         if let run { bytes += 200 + (run.text?.utf8.count ?? 0) }
+        if !lost.isEmpty { bytes += JSON.object(lost).bytesEstimate + 7 }
         for place in touched.indices { bytes += touched[place].utf8.count + 3 }
         for one in met { bytes += one.bytesEstimate }
         return bytes

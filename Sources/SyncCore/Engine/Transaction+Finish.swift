@@ -111,11 +111,17 @@ extension Transaction {
         func ids(_ indexes: some Collection<Int>) -> [String] {
             indexes.map { definition.controls[$0].id }
         }
+        var lost = JSONObject()
+        for index in concurrent where written.contains(sorted: index) {
+            lost[definition.controls[index].id] = content(index).lost(
+                { !form.working.context.contains($0) }, index, of: definition)
+        }
         return .details(
             RevisionRecord.Details(
                 derived: ids(order.filter { !written.contains(sorted: $0) }),
-                concurrent: ids(concurrent), undo: undoSteps(), undoes: undoes?.revision,
-                isPartialUndo: undoes?.isPart ?? false, skipped: skipped,
+                concurrent: ids(concurrent), lost: lost, undo: undoSteps(),
+                undoes: undoes?.revision, isPartialUndo: undoes?.isPart ?? false,
+                skipped: skipped,
                 redoEnd: undoes?.redoEnd, touched: order.mapped { definition.controls[$0].id },
                 met: rare?.meetings ?? [], approval: approval))
     }

@@ -83,12 +83,14 @@ struct StoryRegister: Equatable {
     /// The values that differ from the current one, each once, newest first.
     func disagreeing(
         _ policy: String, value: (StorySibling) -> JSON
-    ) -> [(value: JSON, by: StoryAuthor)] {
+    ) -> [(value: JSON, by: StoryAuthor, write: Int)] {
         guard siblings.count > 1, let standing = standing(policy) else { return [] }
-        var told = [(value: value(standing), by: standing.by)]
+        var told = [(value: value(standing), by: standing.by, write: standing.write)]
         for sibling in siblings.reversed() {
             let value = value(sibling)
-            if !told.contains(where: { $0.value == value }) { told.append((value, sibling.by)) }
+            if !told.contains(where: { $0.value == value }) {
+                told.append((value, sibling.by, sibling.write))
+            }
         }
         return Array(told.dropFirst())
     }
@@ -256,7 +258,9 @@ enum StoryContent: Equatable {
     }
 
     /// The concurrent values, newest first.
-    func siblings(_ control: StoryControl) -> [(value: JSON, by: StoryAuthor)] {
+    func siblings(
+        _ control: StoryControl
+    ) -> [(value: JSON, by: StoryAuthor, write: Int)] {
         let policy = control.conflictPolicy
         let initial = control.defaultValue
         switch self {
@@ -274,5 +278,13 @@ enum StoryContent: Equatable {
             }
         case .tags, .presses, .secret, .nothing: return []
         }
+    }
+
+    /// What writes after `write` set, if concurrent values stand instead.
+    func lost(after write: Int, _ control: StoryControl) -> JSON? {
+        let lost = siblings(control).filter { $0.write > write }.map(\.value)
+        guard lost.count > 1, case .wheels = self else { return lost.first }
+        let members = lost.flatMap { $0.objectValue?.members ?? [] }
+        return .object(JSONObject(members.map { ($0.name, $0.value) }))
     }
 }

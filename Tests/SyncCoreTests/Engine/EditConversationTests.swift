@@ -68,12 +68,14 @@ import Testing
             mary> state.get {"form":"policies","fields":["latest"]}
             mary< {"result":{"fields":{"latest":{"value":"c","!conflict":0}}}}
             mary> state.history {"form":"policies","field":"latest","limit":1}
-            mary< {"result":{"more":true,"entries":[{"revision":3,"kind":"set","by":{"user":"peter"},"changes":[{"field":"latest","value":"c","was":"b","concurrent":true}]}]}}
+            mary< {"result":{"more":true,"entries":[{"revision":3,"kind":"set","by":{"user":"peter"},"changes":[{"field":"latest","value":"c","was":"b","concurrent":true,"!lost":0}]}]}}
             peter> state.set {"form":"policies","changes":[{"field":"latest","value":"a"},{"field":"first","value":"c"}],"context":"$start"}
             peter< {"error":{"code":-32003,"message":"~first","data":{"kind":"conflict","fields":{"first":{"value":"b","by":{"user":"mary"}}}}}}
             peter> state.set {"form":"policies","changes":[{"field":"stop","value":false}],"context":"$start"}
             peter< {"result":{"revision":4,"fields":{"stop":{"value":true}}}}
             mary< {"params":{"revision":4}}
+            mary> state.history {"form":"policies","field":"stop","limit":1}
+            mary< {"result":{"entries":[{"revision":4,"by":{"user":"peter"},"changes":[{"field":"stop","value":true,"concurrent":true,"lost":false}]}]}}
             peter> state.set {"form":"policies","changes":[{"field":"consent","value":false}],"context":"$start"}
             peter< {"result":{"revision":5,"fields":{"consent":{"value":false}}}}
             mary< {"params":{"revision":5}}

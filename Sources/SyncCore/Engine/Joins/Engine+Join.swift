@@ -186,6 +186,7 @@ extension Engine {
         result.revision = state.revision
         var contents: [Int: CellContent] = [:]
         var (written, silent, concurrent) = ([Int](), [Int](), [Int]())
+        var lost = JSONObject()
         for (index, store) in joined.cells.sorted(by: { $0.key < $1.key }) {
             let before = state.cells[index].content
             var content = before.joined(store, index, of: definition)
@@ -202,6 +203,10 @@ extension Engine {
             } else {
                 written.append(index)
                 if !siblings.isEmpty, siblings != known { concurrent.append(index) }
+                if record != nil {
+                    lost[definition.controls[index].id] = content.lost(
+                        { !state.context.contains($0) }, index, of: definition)
+                }
             }
         }
         state.context = joined.context
@@ -241,7 +246,7 @@ extension Engine {
             .details(
                 RevisionRecord.Details(
                     derived: ids(order.filter { !written.contains($0) }),
-                    concurrent: ids(result.concurrent),
+                    concurrent: ids(result.concurrent), lost: lost,
                     undo: Few(
                         (details?.undo ?? []).filter { definition.index(of: $0.field) != nil }),
                     touched: Few(ids(order)), approval: details?.approval)))
