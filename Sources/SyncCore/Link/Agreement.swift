@@ -7,8 +7,10 @@
 // Two hosts with equal cursors, and with nothing of their own that the other cannot have read up to
 // there, must have equal digests. If not, there is an error in joins, or a host has lost something.
 //
-// Invariants: at most `hostsMax` hosts are kept, whatever arrives. A disagreement is reported at
-// most once a minute.
+// A host that waits for a whole says so: nobody else can know that the log has none.
+//
+// Invariants: at most `hostsMax` hosts are kept, whatever arrives. Of a form something is reported
+// at most once a minute.
 
 /// What is known of the other hosts of a fleet.
 package struct Agreement: Sendable {
@@ -38,7 +40,7 @@ package struct Agreement: Sendable {
         fileprivate var formerRun: UInt64?
         /// How far its wall clock was ahead of ours, in milliseconds.
         package var clockMilliseconds: Int64
-        /// The forms on which a disagreement was reported, and when.
+        /// The forms of which something was found, and when.
         fileprivate var disputed: [String: UInt64] = [:]
     }
 
@@ -46,13 +48,15 @@ package struct Agreement: Sendable {
     package enum Finding: Hashable, Sendable {
         /// This host and another have not the same of a form.
         case disagreement(form: String, host: String)
+        /// Another host waits for a whole, and has not the same of the form.
+        case wanted(form: String)
     }
 
     /// Hosts that are kept.
     package static let hostsMax = 64
     /// A host is away after this time without a beacon, in nanoseconds: three are missing.
     static let awayAfter: UInt64 = 30_000_000_000
-    /// A disagreement that lasts is reported again after this time, in nanoseconds: the wholes that
+    /// What is found is reported again after this time if it lasts, in nanoseconds: the wholes that
     /// should have ended it may be lost as well.
     static let disputePeriod: UInt64 = 60_000_000_000
 
@@ -69,7 +73,7 @@ package struct Agreement: Sendable {
     /// - Parameters:
     ///   - isLeaving: Its daemon stops.
     ///   - own: What this host would say now.
-    /// - Returns: the disagreements that it shows and that were not reported lately.
+    /// - Returns: what it shows and was not reported lately.
     package mutating func heard(
         _ beacon: Beacon, from name: String, isLeaving: Bool = false, own: Beacon, at now: UInt64
     ) -> [Finding] {
@@ -96,16 +100,20 @@ package struct Agreement: Sendable {
             hosts.insert(host, at: place)
         }
         var findings: [Finding] = []
+        func report(_ finding: Finding, _ form: String) {
+            let reported = hosts[place].disputed[form]
+            if reported.map({ now >= $0 && now - $0 >= Self.disputePeriod }) ?? true {
+                hosts[place].disputed[form] = now
+                findings.append(finding)
+            }
+        }
         for form in own.forms {
             switch Self.compare(form, of: own, beacon) {
-            case .behind: break
+            case .behind:
+                guard beacon.form(named: form.name)?.wantsWhole == true else { continue }
+                report(.wanted(form: form.name), form.name)
             case .agrees: hosts[place].disputed[form.name] = nil
-            case .disagrees:
-                let reported = hosts[place].disputed[form.name]
-                if reported.map({ now >= $0 && now - $0 >= Self.disputePeriod }) ?? true {
-                    hosts[place].disputed[form.name] = now
-                    findings.append(.disagreement(form: form.name, host: name))
-                }
+            case .disagrees: report(.disagreement(form: form.name, host: name), form.name)
             }
         }
         return findings

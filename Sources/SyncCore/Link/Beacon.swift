@@ -12,12 +12,15 @@ package struct Beacon: Hashable, Sendable {
         package var digest: UInt64
         /// How many of its own transactions are not acknowledged, and one if the form waits.
         package var unsent: UInt64
+        /// An edit waits for the whole of the form that it is of, which this host has not read.
+        package var wantsWhole: Bool
 
         /// A form of these parts.
-        package init(name: String, digest: UInt64, unsent: UInt64) {
+        package init(name: String, digest: UInt64, unsent: UInt64, wantsWhole: Bool = false) {
             self.name = name
             self.digest = digest
             self.unsent = unsent
+            self.wantsWhole = wantsWhole
         }
 
         fileprivate func precedes(_ other: Form) -> Bool {
@@ -125,11 +128,12 @@ extension Beacon.Form: CausalityCodable {
         writer.string(name)
         writer.unsigned(digest)
         writer.unsigned(unsent)
+        writer.flag(wantsWhole)
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         self.init(
             name: try reader.string(), digest: try reader.unsigned(),
-            unsent: try reader.unsigned())
+            unsent: try reader.unsigned(), wantsWhole: try reader.flag())
     }
 }

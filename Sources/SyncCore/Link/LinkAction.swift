@@ -92,7 +92,7 @@ package enum WholeReason: String, Hashable, Sendable, CaseIterable {
     case due
     /// Hosts have not the same.
     case disagreement
-    /// A person asked for it.
+    /// A person asked for it, or a host that waits for it.
     case asked
 }
 

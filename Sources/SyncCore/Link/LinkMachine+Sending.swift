@@ -88,7 +88,11 @@ extension LinkMachine {
 
     /// The digests of all shared forms, of what is committed; every committed transaction was added
     /// before.
-    package mutating func beaconMade(_ digests: [(form: String, digest: UInt64)], at now: Moment) {
+    ///
+    /// - Parameter awaited: forms of which an edit waits for a whole.
+    package mutating func beaconMade(
+        _ digests: [(form: String, digest: UInt64)], awaited: [String] = [], at now: Moment
+    ) {
         self.now = now
         guard case .consuming = state, let linkedAt, let stream else { return }
         let beacon = Beacon(
@@ -101,7 +105,8 @@ extension LinkMachine {
                 let isExact = saved.sequence >= furthest && !held.contains { $0.form == form }
                 return Beacon.Form(
                     name: form, digest: digest,
-                    unsent: sender.unsent(of: form) + (isExact ? 0 : 1))
+                    unsent: sender.unsent(of: form) + (isExact ? 0 : 1),
+                    wantsWhole: awaited.contains(form))
             })
         ownBeacon = beacon
         publish([beacon.item], to: .beacon)
@@ -204,10 +209,16 @@ extension LinkMachine {
             beacon, from: subject.host, isLeaving: isLeaving, own: own,
             at: now.monotonicNanoseconds)
         heardHost(before, subject.host)
-        for case .disagreement(let form, let host) in findings {
-            actions.append(.report(.disagreement(form: form, host: host)))
+        for finding in findings {
+            let (needed, why): (String, WholeReason)
+            switch finding {
+            case .disagreement(let form, let host):
+                actions.append(.report(.disagreement(form: form, host: host)))
+                (needed, why) = (form, .disagreement)
+            case .wanted(let form): (needed, why) = (form, .asked)
+            }
             guard !configuration.isFollower else { continue }
-            wholes.demand(form, random: random, now: now.monotonicNanoseconds)
+            wholes.demand(needed, why, random: random, now: now.monotonicNanoseconds)
         }
     }
 

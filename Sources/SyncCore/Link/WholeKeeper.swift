@@ -1,10 +1,10 @@
 // When somebody must write a whole, so that nothing is lost when the log forgets.
 //
 // The rule: of each form there is a whole younger than `ageMax / 2` whose context covers what this
-// host knew `ageMax / 8` ago. It is looked at every hour, after the log was read again from its
-// beginning, and when hosts disagree. Where it does not apply, a host waits up to 10 seconds, looks
-// again, as another's whole may have come, and writes one. There is no lock: two wholes are one
-// too many, and no harm.
+// host knew `ageMax / 8` ago. It is looked at every hour, and after the log was read again from its
+// beginning. Where it does not apply, or hosts disagree, or one waits for a whole, a host waits up
+// to 10 seconds, looks again, as another's whole may have come, and writes one. There is no lock:
+// two wholes are one too many, and no harm.
 //
 //              due                          10 s, still due
 //   covered ───────────▶ waiting(until) ──────────────────────▶ written ───▶ covered
@@ -85,9 +85,11 @@ package struct WholeKeeper: Sendable {
         }
     }
 
-    /// A whole is due on disagreement, whatever the log has.
-    package mutating func demand(_ form: String, random: () -> UInt64, now: UInt64) {
-        demand(form, .disagreement, at: now + random() % (Self.patience + 1))
+    /// A whole is due soon, whatever the log has.
+    package mutating func demand(
+        _ form: String, _ why: WholeReason, random: () -> UInt64, now: UInt64
+    ) {
+        demand(form, why, at: now + random() % (Self.patience + 1))
     }
 
     /// A whole is due at that time.

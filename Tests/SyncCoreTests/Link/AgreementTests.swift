@@ -94,7 +94,7 @@ struct AgreementTests {
     func demanded() {
         var keeper = WholeKeeper()
         keeper.saw("deploy", covering: known, at: 0)
-        keeper.demand("deploy", random: { 0 }, now: 5)
+        keeper.demand("deploy", .disagreement, random: { 0 }, now: 5)
         let due = keeper.due(ageMax: 8_000_000, wall: 0, now: 5)
         #expect(due.map(\.form) == ["deploy"] && due.map(\.why) == [.disagreement])
     }

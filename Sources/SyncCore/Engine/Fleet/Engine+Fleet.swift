@@ -309,7 +309,9 @@ extension Engine {
                 tell(fleet, .close(reason: reason))
             case .take(let delivery): take(delivery, fleet)
             case .makeWhole(let form, let why): giveWhole(form, why, to: fleet)
-            case .makeBeacon: fleet.machine.beaconMade(beaconDigests(fleet), at: now)
+            case .makeBeacon:
+                fleet.machine.beaconMade(
+                    beaconDigests(fleet), awaited: fleet.awaitedForms, at: now)
             case .present(let peers): take(peers)
             case .hostsChanged: for form in forms { noteHosts(of: form) }
             case .report(let report): self.report(report, fleet)
@@ -374,6 +376,8 @@ extension Engine {
                 digests.append((name, digest))
             }
         }
+        // A form that is not here is named to those that can send it.
+        digests += fleet.awaitedForms.filter { sharedContext(of: $0) == nil }.map { ($0, 0) }
         if fleet.digests.count > digests.count {
             let names = Set(forms.map(\.name))
             fleet.digests = fleet.digests.filter { names.contains($0.key) }

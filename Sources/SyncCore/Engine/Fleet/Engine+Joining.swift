@@ -62,12 +62,15 @@ extension Engine {
         followFleet()
     }
 
-    /// Something of a form was joined: it goes on from where it waited, if it waited for that.
+    /// Something of a form was joined. What waited for that is read again, if it can be taken now: if
+    /// not, it would wait again, and the next whole would cause the same, without end.
     private func endWaiting(_ name: String, _ fleet: FleetLink) {
-        guard fleet.machine.takesWholes(name),
-            let own = form(named: name)?.working.shared?.lives ?? link.deletedForm(name)?.lives
+        guard fleet.machine.takesWholes(name) else { return }
+        let here = form(named: name)?.working.shared?.lives
+        let waiting = fleet.otherForms[name]?.lives ?? (here == nil ? fleet.earlyLives[name] : nil)
+        guard let own = here ?? link.deletedForm(name)?.lives,
+            waiting.map({ own.isSame(as: $0) }) ?? true
         else { return }
-        if let other = fleet.otherForms[name], !own.isSame(as: other.lives) { return }
         fleet.endWaiting(name, at: now)
     }
 
@@ -110,6 +113,9 @@ extension Engine {
     ) -> Bool {
         if needsWhole(shared) {
             // The form needs its whole first, which may not have this edit.
+            if !fleet.machine.takesWholes(shared.form) {
+                fleet.earlyLives[shared.form] = shared.lives
+            }
             if fleet.machine.holdUntilWhole(delivery, at: now) {
                 fleet.joining = nil
                 return false

@@ -51,6 +51,8 @@ final class FleetLink {
     private var presenceNoted: [LiveForm] = []
     /// Forms of other hosts that the store does not take; they are tried again once it is rebuilt.
     var refusedForms: Set<String> = []
+    /// The lives of edits that came before their form and wait for it, by its name.
+    var earlyLives: [String: FormLives] = [:]
     /// The digests of forms, with the writes that they cover.
     var digests: [String: (context: CausalContext, digest: UInt64)] = [:]
 
@@ -173,8 +175,14 @@ final class FleetLink {
     /// A form takes again what arrives, from where it waited.
     func endWaiting(_ form: String, at now: Moment) {
         otherForms[form] = nil
+        earlyLives[form] = nil
         heldBecause[form] = nil
         machine.release(form, at: now)
+    }
+
+    /// The forms of which an edit waits for a whole that was not read, in ascending order.
+    var awaitedForms: [String] {
+        machine.heldForms.filter { machine.takesWholes($0) && otherForms[$0]?.whole == nil }
     }
 
     /// A message was not taken.

@@ -29,6 +29,7 @@ final class FleetLives {
     private var hasOneLife = false
     /// The values of each host after the last step.
     private var seen: [Set<String>]
+    private var seenLives: [Set<UInt64>]
     /// Whether a form of each host has left the fleet since its start.
     private var hasLeft: [Bool]
 
@@ -48,6 +49,7 @@ final class FleetLives {
     init(seed: UInt64, hosts: Int = 3) throws {
         world = try FleetWorld(hosts: hosts, seed: seed)
         seen = Array(repeating: [], count: hosts)
+        seenLives = Array(repeating: [], count: hosts)
         hasLeft = Array(repeating: false, count: hosts)
     }
 
@@ -137,6 +139,11 @@ final class FleetLives {
                 tell("    h\(host.index) +\(new.sorted()) -\(lost.sorted())")
             }
             seen[host.index] = now
+            let lives = form(host).map(lives) ?? []
+            if lives != seenLives[host.index] {
+                tell("    h\(host.index) has the lives \(lives.map { $0 % 10_000 }.sorted())")
+            }
+            seenLives[host.index] = lives
         }
     }
 

@@ -164,6 +164,49 @@ struct FleetLivesTests {
         #expect(host.value("count") == 1)
     }
 
+    @Test("an edit whose form was not read yet waits for that form, not for the whole of another")
+    func early() throws {
+        let world = try settled(seed: 10)
+        let (host, maker) = (world.hosts[0], world.hosts[1])
+        maker.engine.call(maker.root, .formUnlink(form: "shared"))
+        world.cut(maker)
+        maker.delete()
+        host.delete()
+        world.cut(host)
+        world.apply(fields, on: 1)
+        maker.comeUp()
+        try world.spend(seconds: 2)
+        world.increment(maker)
+        try world.spend(seconds: 2)
+        world.stream.trim(world.stream.log.count - 1)
+        try host.killDaemon()
+        #expect(try world.settle(seconds: 60) == nil)
+        #expect(host.value("count") == 1)
+    }
+
+    @Test("a whole that the log has no more is asked for by the host that needs it")
+    func asked() throws {
+        let world = try FleetWorld(hosts: 3, seed: 11)
+        let late = world.hosts[2]
+        world.apply(fields)
+        for host in world.hosts.dropLast() { host.comeUp() }
+        try world.spend(seconds: 2)
+        world.increment(world.hosts[1])
+        try world.spend(seconds: 2)
+        world.stream.trim(world.stream.log.count - 1)
+        late.comeUp()
+        try world.spend(seconds: 30)
+        #expect(late.value("count") == 1)
+        for host in world.hosts {
+            #expect(host.engine.engine.fleet?.counters.disagreements == 0)
+            #expect(host.engine.engine.fleet?.machine.heldForms == [])
+        }
+        let wholes = world.hosts.reduce(0) {
+            $0 + ($1.engine.engine.fleet?.counters.wholes["asked"] ?? 0)
+        }
+        #expect((1...2).contains(wholes))
+    }
+
     @Test("two hosts of one form go on while a third has another form of the name")
     func third() throws {
         let world = try FleetWorld(hosts: 3, seed: 6)
