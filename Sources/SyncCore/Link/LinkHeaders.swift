@@ -211,7 +211,7 @@ extension LinkRefusal: CustomStringConvertible {
 
 extension UInt64 {
     /// Sixteen lower hexadecimal digits.
-    var hexDigits: String {
+    package var hexDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

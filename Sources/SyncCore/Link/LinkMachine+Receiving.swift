@@ -61,7 +61,7 @@ extension LinkMachine {
                 // The replica gets another id, and then the log is read again from the cursor.
                 return actions.append(.report(.otherLife))
             }
-            if isKnown(headers, subject, form, contexts) {
+            if isOwn(headers, subject, form, contexts) {
                 if let next { place = next }
                 skip(next)
                 if headers.number == probe?.number, next != nil {
@@ -74,7 +74,7 @@ extension LinkMachine {
                 subject: subject, headers: headers, body: arrival.payload
             ).open(with: keys)
             // Of the wholes, the newest come first, and then the log begins.
-            if next != nil { watchForCopies(headers) }
+            if next != nil, !isCovered(headers, form, contexts) { watchForCopies(headers) }
             let message = try parts.take(
                 piece, of: subject, headers, before: next == nil ? nil : before,
                 at: now.monotonicNanoseconds)
@@ -93,16 +93,27 @@ extension LinkMachine {
         }
     }
 
-    /// Whether the store has all of a message, which only a bundle's counters can say: of its own
-    /// wholes a host may have deleted what is in them while the form was not shared.
-    private func isKnown(
+    /// Whether this host published a message and has all of it, which only a bundle's counters can
+    /// say: of its own wholes it may have deleted what is in them while the form was not shared.
+    private func isOwn(
         _ headers: LinkHeaders, _ subject: LinkSubject, _ form: String,
         _ contexts: (String) -> CausalContext?
     ) -> Bool {
-        guard let counters = headers.counters else {
-            return headers.replica == configuration.replica && headers.run == configuration.run
-                && subject.content == .bundles(form: form)
+        guard headers.replica == configuration.replica else { return false }
+        guard headers.counters != nil else {
+            return headers.run == configuration.run && subject.content == .bundles(form: form)
         }
+        return isCovered(headers, form, contexts)
+    }
+
+    /// Whether the store has the writes that a bundle is of.
+    ///
+    /// It need not have all that they removed: an edit that came before has some of them in its
+    /// context. So the bundles of other replicas are joined all the same.
+    private func isCovered(
+        _ headers: LinkHeaders, _ form: String, _ contexts: (String) -> CausalContext?
+    ) -> Bool {
+        guard let counters = headers.counters else { return false }
         return contexts(form)?.covers(headers.replica, counters) == true
     }
 

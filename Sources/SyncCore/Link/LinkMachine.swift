@@ -15,8 +15,8 @@
 // - the cursor never passes a message whose effect is not taken: a delivery carries the cursor that
 //   the store may keep with it, and a gap in a consumer's numbers makes the machine look again;
 // - a stream is read on only if the message at the cursor is the one that was read there;
-// - nothing is skipped but what is known by its replica and counters; the name of a host decides
-//   nothing, as a restored host must read its own messages;
+// - nothing is skipped but what this replica published and has; the name of a host decides nothing,
+//   as a restored host must read its own messages;
 // - a form that cannot be read on waits at its own place, and all others go on;
 // - whatever arrives, memory is bounded and nothing stops a local edit.
 

@@ -250,7 +250,11 @@ final class LinkHost {
     func receive(_ arrival: LinkArrival, at now: Moment) {
         var arrival = arrival
         var isSkipped = false
-        if bug == .ownSkippedByHost, LinkSubject(arrival.subject)?.host == name { isSkipped = true }
+        if bug == .ownSkippedByHost, LinkSubject(arrival.subject)?.host == name {
+            arrival.set("Ps-R", "\(working.replica)")
+            arrival.set("Ps-Start", run.hexDigits)
+            isSkipped = true
+        }
         if bug == .partsMixed { arrival.makeAlike() }
         machine.received(
             arrival,
@@ -261,18 +265,21 @@ final class LinkHost {
 }
 
 extension LinkArrival {
+    fileprivate mutating func set(_ name: String, _ value: String) {
+        for index in headers.indices where headers[index].name == name {
+            headers[index].value = value
+        }
+    }
+
     /// Gives a part of a whole the identity of every other whole of its host.
     fileprivate mutating func makeAlike() {
         guard case .whole? = LinkSubject(subject)?.content else { return }
-        for index in headers.indices {
-            switch headers[index].name {
-            case "Ps-Start": headers[index].value = String(repeating: "0", count: 16)
-            case "Nats-Msg-Id":
-                var fields = headers[index].value.split(separator: ":").map(String.init)
-                fields[2] = String(repeating: "0", count: 16)
-                headers[index].value = fields.joined(separator: ":")
-            default: break
-            }
+        let zeros = String(repeating: "0", count: 16)
+        set("Ps-Start", zeros)
+        for header in headers where header.name == "Nats-Msg-Id" {
+            var fields = header.value.split(separator: ":").map(String.init)
+            fields[2] = zeros
+            set(header.name, fields.joined(separator: ":"))
         }
     }
 }

@@ -14,6 +14,8 @@ private final class LinkBench {
     var reports: [LinkReport] = []
     var closes: [String] = []
     var wholesAsked: [String] = []
+    /// What the store has of each form.
+    var known: CausalContext?
     private var delivery: UInt64 = 0
 
     init(cursor: LinkCursor? = nil, outboxBytesMax: Int = 1 << 20) {
@@ -49,7 +51,7 @@ private final class LinkBench {
     }
 
     func receive(_ arrival: LinkArrival) {
-        machine.received(arrival, contexts: { _ in nil }, at: now)
+        machine.received(arrival, contexts: { _ in self.known }, at: now)
         work()
     }
 
@@ -275,6 +277,15 @@ struct LinkMachineTests {
         let request = bench.published.last { $0.subject.contains("CONSUMER.CREATE") }
         let json = try JSON(parsing: request?.payload ?? [])
         #expect(json["config"]?["opt_start_seq"]?.integerValue == 1)
+    }
+
+    @Test("a bundle whose writes are here may remove what came after it, so it is joined")
+    func joinedAgain() {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.known = CausalContext(dots: [Dot(ReplicaID(id: 2, epoch: 0), 1)])
+        bench.deliver(bench.message(Self.item, form: "deploy"))
+        #expect(bench.taken.last?.items.count == 1)
     }
 
     @Test("broken and foreign messages are dropped, said, and do not stop the next one")
