@@ -3,6 +3,7 @@
 import Foundation
 import Stories
 import SyncCore
+import TestKit
 import Testing
 
 /// Where the programs that the tests are built with are.
@@ -65,15 +66,8 @@ func methods() throws {
 
 @Test("the stories know every command of pickerctl")
 func commands() throws {
-    let process = Process()
-    process.executableURL = URL(filePath: executables + "/pickerctl")
-    process.arguments = ["--experimental-dump-help"]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let bytes = try #require(try pipe.fileHandleForReading.readToEnd())
-    process.waitUntilExit()
-    let top = try #require(try JSON(parsing: Array(bytes))["command"])
+    let help = try ChildProcess.run([executables + "/pickerctl", "--experimental-dump-help"]).out
+    let top = try #require(try JSON(parsing: Array(help.utf8))["command"])
     #expect(StoryVocabulary.commands == Set(leaves(of: top).map { $0.joined(separator: " ") }))
 }
 

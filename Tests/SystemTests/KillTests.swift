@@ -11,15 +11,13 @@ struct KillTests {
     /// Runs a daemon until its `count`th such call, or until it has acknowledged an increment.
     /// - Returns: whether the increment was acknowledged.
     private func run(_ folder: TemporaryFolder, killedAt count: Int) throws -> Bool {
-        let strace = Process()
-        strace.executableURL = URL(filePath: "/usr/bin/strace")
-        strace.arguments =
-            ["-f", "-qqq", "-o", "/dev/null", "-e", "trace=\(Self.calls)"]
+        let words =
+            ["/usr/bin/strace", "-f", "-qqq", "-o", "/dev/null", "-e", "trace=\(Self.calls)"]
             + ["-e", "inject=\(Self.calls):signal=SIGKILL:when=\(count)"]
             + [builtProgram("pickersyncd")] + DaemonProcess.standardArguments(folder)
-        strace.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
-        strace.standardError = FileHandle.nullDevice
-        try strace.run()
+        let strace = try ChildProcess(
+            words, environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path],
+            isEnvironmentWhole: true)
         var isAcknowledged = false
         try eventually("an answer or the end of the daemon") {
             guard strace.isRunning else { return true }
@@ -28,7 +26,7 @@ struct KillTests {
             return isAcknowledged
         }
         if strace.isRunning, let pid = holder(folder) { kill(pid, SIGKILL) }
-        strace.waitUntilExit()
+        _ = strace.outcome()
         return isAcknowledged
     }
 

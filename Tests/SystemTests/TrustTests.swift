@@ -66,37 +66,23 @@ struct TrustTests {
     /// Whose folder in /tmp no other run of this test has.
     private static let alice = UInt32.random(in: 70_000...4_000_000)
 
-    private struct Outcome {
-        var status: Int32
-        var text: String
-    }
-
     /// Runs pickerctl as a user; standard error follows standard output.
     private func pickerctl(
         _ arguments: String..., uid: UInt32 = 0, environment: [String: String]
-    ) throws -> Outcome {
+    ) throws -> ChildProcess.Outcome {
         try pickerctl(arguments, uid: uid, environment: environment)
     }
 
     private func pickerctl(
         _ arguments: [String], uid: UInt32, environment: [String: String]
-    ) throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/setpriv")
-        process.arguments =
-            ["--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
+    ) throws -> ChildProcess.Outcome {
+        let words =
+            ["/usr/bin/setpriv", "--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
             + [builtProgram("pickerctl")] + arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
-            .merging(environment) { $1 }
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Outcome(
-            status: process.terminationStatus, text: String(decoding: data, as: UTF8.self))
+        return try ChildProcess.run(
+            words,
+            environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(environment) { $1 },
+            isEnvironmentWhole: true)
     }
 
     /// A folder that everybody may write, as /tmp.
@@ -123,10 +109,10 @@ struct TrustTests {
         }
         let outcome = try pickerctl("get", uid: Self.alice, environment: environment)
         #expect(outcome.status == 69)
-        #expect(outcome.text.contains("\(folder): it belongs to uid 61666"), "\(outcome.text)")
+        #expect(outcome.out.contains("\(folder): it belongs to uid 61666"), "\(outcome.out)")
         let doctor = try pickerctl("doctor", uid: Self.alice, environment: environment)
         #expect(doctor.status == 69)
-        #expect(doctor.text.contains("BAD   \(folder): it belongs to uid 61666"), "\(doctor.text)")
+        #expect(doctor.out.contains("BAD   \(folder): it belongs to uid 61666"), "\(doctor.out)")
         #expect(impostor.receivedNow == 0)
         #expect(!FileManager.default.fileExists(atPath: home(".local")))
     }
@@ -141,10 +127,10 @@ struct TrustTests {
         let uid: UInt32 = isRoot ? 0 : Self.alice
         let get = try pickerctl("get", "--socket", socket, uid: uid, environment: [:])
         #expect(get.status == 69)
-        #expect(get.text.contains("listens on \(socket) is of uid 61666"), "\(get.text)")
+        #expect(get.out.contains("listens on \(socket) is of uid 61666"), "\(get.out)")
         let doctor = try pickerctl(
             "doctor", uid: uid, environment: ["PICKERSYNC_SOCKET": socket])
-        #expect(doctor.status == 69 && doctor.text.contains("BAD   \(socket): uid 61666 listens"))
+        #expect(doctor.status == 69 && doctor.out.contains("BAD   \(socket): uid 61666 listens"))
         #expect(try impostor.received(fromClients: 2) == 0)
     }
 
@@ -170,21 +156,19 @@ struct TrustTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         chown(folder, 61_500, 61_500)
         let impostor = try Impostor(61_500, at: folder + "/sock")
-        let ping = Process()
-        ping.executableURL = URL(filePath: builtProgram("pickerctl"))
-        ping.arguments = ["status", "--socket", folder + "/sock"]
-        try ping.run()
+        let ping = try ChildProcess(
+            [builtProgram("pickerctl"), "status", "--socket", folder + "/sock"])
         try eventually("the first request of a client that trusts it") {
             impostor.receivedNow > 0
         }
-        ping.terminate()
-        ping.waitUntilExit()
+        ping.signal(SIGKILL)
+        _ = ping.outcome()
         // Another user's process in the same place is not the service.
         unlink(folder + "/sock")
         chmod(folder, 0o1777)
         let stranger = try Impostor(Self.mallory, at: folder + "/sock")
         let get = try pickerctl("get", "--socket", folder + "/sock", environment: [:])
-        #expect(get.status == 69 && get.text.contains("uid 61666"), "\(get.text)")
+        #expect(get.status == 69 && get.out.contains("uid 61666"), "\(get.out)")
         #expect(try stranger.received(fromClients: 1) == 0)
     }
 
@@ -203,10 +187,10 @@ struct TrustTests {
             "doctor", "--no-autostart",
             environment: ["XDG_RUNTIME_DIR": runtime, "HOME": temporary.path])
         #expect(
-            doctor.text.contains(
+            doctor.out.contains(
                 "note  XDG_RUNTIME_DIR is not used: \(runtime): it belongs to uid 61666"),
-            "\(doctor.text)")
-        #expect(!doctor.text.contains("\(runtime)/pickersync/sock"))
+            "\(doctor.out)")
+        #expect(!doctor.out.contains("\(runtime)/pickersync/sock"))
         #expect(listener.receivedNow == 0)
     }
 
@@ -225,7 +209,7 @@ struct TrustTests {
         let outcome = try pickerctl("form", "list", environment: environment)
         #expect(outcome.status == 69)
         #expect(
-            outcome.text.contains("\(link): it is a symbolic link of uid 61666"), "\(outcome.text)")
+            outcome.out.contains("\(link): it is a symbolic link of uid 61666"), "\(outcome.out)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
     }
 

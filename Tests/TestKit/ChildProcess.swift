@@ -108,13 +108,24 @@ public final class ChildProcess {
         return taken
     }
 
+    /// A program that says nothing for so many milliseconds hangs, and is killed: a test that waited
+    /// for ever would not say which one it is.
+    private static let patience: Int32 = 600_000
+
     /// The next text of standard output; `nil` at its end. Not Foundation's own reading, which ends
     /// the test process when a signal interrupts it, such as that of a child that stops.
     private func readSome() -> String? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
+        let descriptor = output.fileHandleForReading.fileDescriptor
         while true {
-            let count = Glibc.read(
-                output.fileHandleForReading.fileDescriptor, &bytes, bytes.count)
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let isReady = poll(&wanted, 1, Self.patience)
+            if isReady == 0 {
+                signal(SIGKILL)
+                taken += "\n(killed: it said nothing for ten minutes)"
+                return nil
+            }
+            let count = isReady < 0 ? -1 : Glibc.read(descriptor, &bytes, bytes.count)
             if count > 0 { return String(decoding: bytes[..<count], as: UTF8.self) }
             if count == 0 || errno != EINTR { return nil }
         }
@@ -123,6 +134,8 @@ public final class ChildProcess {
     /// Waits for its end.
     public func outcome() -> Outcome {
         while let some = readSome() { taken += some }
+        let isEnded: Void? = try? eventually { !process.isRunning }
+        if isEnded == nil { signal(SIGKILL) }
         process.waitUntilExit()
         var said = Data()
         if let errors {

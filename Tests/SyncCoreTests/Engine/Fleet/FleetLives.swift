@@ -354,7 +354,10 @@ final class FleetLives {
     private func settle() throws -> String? {
         var missing: String?
         let length = world.stream.everTaken.count
-        for turn in 0..<260 {
+        // Hosts can compare what they have once they have forgotten a message of which the log lost
+        // a part.
+        let waits = Int(PartCollector.ageMax / 500_000_000)
+        for turn in 0..<(waits + 200) {
             for host in hosts where !host.isUp { host.comeUp() }
             for _ in 0..<200 {
                 if try !world.carry() { break }
