@@ -255,7 +255,7 @@ extension Engine {
         tellPresence(fleet)
         guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
         fleet.machine.knows(
-            (sharedForms + link.deletedForms.names).compactMap { name in
+            (sharedForms + link.deletedForms.names.filter(isShared)).compactMap { name in
                 sharedContext(of: name).map { (name, $0) }
             })
         fleet.machine.keepPresence { sharedForm($0) != nil }
@@ -370,7 +370,7 @@ extension Engine {
         }
         // A deleted form is named only to hosts that have it, or know something else of it.
         for name in fleet.machine.agreement.formsHeard(at: now.monotonicNanoseconds)
-        where sharedForm(name) == nil {
+        where sharedForm(name) == nil && isShared(name) {
             guard let digest = digest(of: name) else { continue }
             if fleet.machine.agreement.differs(from: digest, of: name) {
                 digests.append((name, digest))

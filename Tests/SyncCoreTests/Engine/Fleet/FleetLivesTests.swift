@@ -207,6 +207,22 @@ struct FleetLivesTests {
         #expect((1...2).contains(wholes))
     }
 
+    @Test("a host says nothing of a deleted form that it does not share any more")
+    func deletedAndNotShared() throws {
+        let world = try settled(seed: 12, hosts: 3)
+        let former = world.hosts[2]
+        world.hosts[0].delete()
+        #expect(try world.settle() == nil)
+        configure(former, [])
+        world.apply(fields)
+        world.increment(world.hosts[0])
+        try world.spend(seconds: 30)
+        #expect(world.hosts[1].value("count") == 1)
+        for host in world.hosts {
+            #expect(host.engine.engine.fleet?.counters.disagreements == 0)
+        }
+    }
+
     @Test("two hosts of one form go on while a third has another form of the name")
     func third() throws {
         let world = try FleetWorld(hosts: 3, seed: 6)
