@@ -85,7 +85,7 @@ extension Engine {
         image.takesNewReplicaID = link.leavesReplica
         if let row = registry.proposalNumberRow { image.ongoing.append(row) }
         if let cursor = link.cursor { image.ongoing.append(.cursor(cursor)) }
-        image.ongoing += link.deletedForms.rows
+        image.ongoing += link.deletedForms.rows + link.partingForms.rows
         if !link.patterns.isEmpty { image.ongoing.append(.patterns(link.patterns)) }
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()

@@ -13,7 +13,8 @@ extension Engine {
         link.patterns = OngoingRow.patterns(in: ongoing[0] ?? [])
         do throws(CausalityDecodeError) {
             link.deletedForms = try DeletedForms(ongoing[0] ?? [])
-        } catch { throw EngineStartError("a deleted form cannot be read: \(error)") }
+            link.partingForms = try PartingForms(ongoing[0] ?? [])
+        } catch { throw EngineStartError("a form that is gone cannot be read: \(error)") }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [])
             form.isUndoStored = true

@@ -148,6 +148,8 @@ package enum LinkAction: Hashable, Sendable {
     case take(LinkDelivery)
     /// The engine gives the state of a form: `wholeMade`.
     case makeWhole(form: String, why: WholeReason)
+    /// The log has a whole of a form from this host, which covers these writes.
+    case wholeTaken(form: String, covering: CausalContext)
     /// The engine gives the digests of its forms: `beaconMade`.
     case makeBeacon
     /// People on other hosts came, moved or left, or are told again.

@@ -176,6 +176,7 @@ extension LinkMachine {
                 id, sequence: sequence, at: now.monotonicNanoseconds)
             for (form, context) in taken {
                 sawWhole(of: form, covering: context, at: now.wallMilliseconds)
+                actions.append(.wholeTaken(form: form, covering: context))
             }
         } else {
             sender.refused(at: now.monotonicNanoseconds)

@@ -213,9 +213,6 @@ package struct LinkMachine: ~Copyable {
     /// How many transactions of a form the log does not have; a whole that is due counts as one.
     package func unsent(of form: String) -> UInt64 { sender.unsent(of: form) }
 
-    /// Whether the whole of a form is due and not on its way.
-    func owesWhole(of form: String) -> Bool { sender.owesWhole(of: form) }
-
     /// The forms that wait, by name.
     package var heldForms: [String] { held.map(\.form) }
 

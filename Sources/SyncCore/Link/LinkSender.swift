@@ -136,14 +136,6 @@ struct LinkSender {
         if forms[place].partings.count < Self.partingsMax { forms[place].partings.append(whole) }
     }
 
-    /// Whether the whole of a form is due and was not made.
-    func owesWhole(of form: String) -> Bool {
-        switch forms.first(where: { $0.name == form })?.whole {
-        case .wanted, .asked, .made: true
-        case .some(.none), nil: false
-        }
-    }
-
     /// The forms whose wholes the engine must give; they count as asked for.
     mutating func takeWanted() -> [(form: String, why: WholeReason)] {
         var wanted: [(form: String, why: WholeReason)] = []

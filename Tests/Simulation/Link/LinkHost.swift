@@ -180,7 +180,7 @@ final class LinkHost {
             switch action {
             case .report(.fork), .report(.otherLife):
                 faults.append("\(name) says that two machines write as one replica")
-            case .subscribe, .report, .hostsChanged: break
+            case .subscribe, .report, .hostsChanged, .wholeTaken: break
             case .present(let peers):
                 people.take(peers.filter { bug != .departureNotHeard || $0.presence != nil })
             case .publish(let message): publish(message, now)

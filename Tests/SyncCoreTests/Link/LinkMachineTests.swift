@@ -40,7 +40,7 @@ private final class LinkBench {
             case .report(let report): reports.append(report)
             case .close(let reason): closes.append(reason)
             case .makeWhole(let form, _): wholesAsked.append(form)
-            case .subscribe, .makeBeacon, .present, .hostsChanged: break
+            case .subscribe, .makeBeacon, .present, .hostsChanged, .wholeTaken: break
             }
         }
     }

@@ -15,10 +15,12 @@ extension Engine {
         for (name, deleted) in link.deletedForms.durable where options.counters[name] == nil {
             options.counters[name] = deleted.context.highestCounter(of: replica)
         }
+        partWithFormerForms()
         readNewlyShared()
         let machine = LinkMachine(
             options, keys: keys, cursor: storedCursor, random: environment.random, at: now)
         fleet = FleetLink(machine, at: now)
+        tellFleetOfParting()
     }
 
     /// How far the store has the log of the fleet.
@@ -238,6 +240,7 @@ extension Engine {
         fleet.machine.renew(replica)
         fleet.refusedForms = []
         fallBack(fleet)
+        tellFleetOfParting()
         for form in forms { tellFleet(of: form) }
         followFleetAlone()
     }
@@ -261,6 +264,12 @@ extension Engine {
         fleet.machine.keepPresence { sharedForm($0) != nil }
         fleet.machine.deadlinePassed(at: now)
         followFleetAlone()
+    }
+
+    /// Tells again what the log may not have of forms that are not shared any more.
+    private func tellFleetOfParting() {
+        guard let fleet, let shared = configuration.link else { return }
+        for whole in link.partingForms.wholes(for: shared.fleet) { part(with: whole, fleet) }
     }
 
     /// The last that others hear of a form that is not shared any more, or of the one before it.
@@ -309,6 +318,8 @@ extension Engine {
                 tell(fleet, .close(reason: reason))
             case .take(let delivery): take(delivery, fleet)
             case .makeWhole(let form, let why): giveWhole(form, why, to: fleet)
+            case .wholeTaken(let form, let context):
+                link.gathering.chores += link.partingForms.told(form, covering: context)
             case .makeBeacon:
                 fleet.machine.beaconMade(
                     beaconDigests(fleet), awaited: fleet.awaitedForms, at: now)

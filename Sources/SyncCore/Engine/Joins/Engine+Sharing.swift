@@ -120,13 +120,32 @@ extension Engine {
     /// the others all the same, in a last whole.
     private func part(with form: LiveForm) {
         guard let fleet, let link = form.link, form.existence == .there, !follows(form),
-            link.hasUntold || self.link.isCommitting || fleet.machine.owesWhole(of: form.name),
-            let whole = form.whole(of: form.working)
+            link.hasUntold || self.link.isCommitting || fleet.machine.unsent(of: form.name) > 0,
+            let whole = keepParting(form)
         else { return }
         self.link.gathering.withChanges(form) { changes in
             let shared = changes.shared ?? SharedBatch()
             shared.parting = whole
             changes.shared = shared
+        }
+    }
+
+    /// Keeps the last whole of a form until the fleet has it.
+    private func keepParting(_ form: LiveForm) -> WholeForm? {
+        guard let shared = configuration.link, let whole = form.whole(of: form.working)
+        else { return nil }
+        link.gathering.chores.append(link.partingForms.keep(whole, for: shared.fleet))
+        return whole
+    }
+
+    /// Forms that were shared when the daemon stopped have left: what it did not send is not known.
+    func partWithFormerForms() {
+        let former = link.patterns.map { Glob($0) }
+        for form in forms
+        where form.link == nil && former.matches(form.name)
+            && form.working.ongoing[.unlinked] == nil
+        {
+            _ = keepParting(form)
         }
     }
 

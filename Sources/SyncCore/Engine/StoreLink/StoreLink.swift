@@ -70,6 +70,8 @@ struct StoreLink {
     var patterns: [String] = []
     /// Shared forms that were deleted.
     var deletedForms = DeletedForms()
+    /// Shared forms that have left the fleet.
+    var partingForms = PartingForms()
     /// Another life of the store uses the id of the replica. No edit is taken until the store has
     /// another one.
     var leavesReplica = false

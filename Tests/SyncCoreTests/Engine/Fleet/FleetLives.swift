@@ -30,8 +30,6 @@ final class FleetLives {
     /// The values of each host after the last step.
     private var seen: [Set<String>]
     private var seenLives: [Set<UInt64>]
-    /// Whether a form of each host has left the fleet since its start.
-    private var hasLeft: [Bool]
 
     static let editsMax = 100
     static let definitions: [String] = {
@@ -50,7 +48,6 @@ final class FleetLives {
         world = try FleetWorld(hosts: hosts, seed: seed)
         seen = Array(repeating: [], count: hosts)
         seenLives = Array(repeating: [], count: hosts)
-        hasLeft = Array(repeating: false, count: hosts)
     }
 
     private var hosts: [FleetHost] { world.hosts }
@@ -120,9 +117,6 @@ final class FleetLives {
     }
 
     private func kill(_ host: FleetHost) throws {
-        // The last whole of a form that has left the fleet is in memory alone.
-        if hasLeft[host.index], host.unsent > 0 { return }
-        hasLeft[host.index] = false
         tell("h\(host.index) is killed")
         world.stream.disconnected(host.index)
         try host.killDaemon()
@@ -195,7 +189,6 @@ final class FleetLives {
 
     private func unlink(_ host: FleetHost) {
         guard form(host)?.link != nil else { return }
-        hasLeft[host.index] = true
         let answers = host.engine.call(host.root, .formUnlink(form: "shared"))
         tell("h\(host.index) unlinks: \(isOK(answers))")
     }
@@ -208,7 +201,6 @@ final class FleetLives {
 
     private func configure(_ host: FleetHost, forms: [Glob]) {
         guard host.engine.configuration.link?.forms.count != forms.count else { return }
-        if forms.isEmpty { hasLeft[host.index] = true }
         tell("h\(host.index) shares \(forms.count) patterns")
         host.engine.configuration.link?.forms = forms
         host.engine.run(.configure(host.engine.configuration))

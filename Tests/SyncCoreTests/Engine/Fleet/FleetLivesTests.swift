@@ -128,23 +128,28 @@ struct FleetLivesTests {
         #expect(world.hosts[1].value("count") == 1)
     }
 
-    @Test("what was answered before a form left the fleet reaches the others", arguments: [0, 1])
-    func lastWhole(how: Int) throws {
+    @Test(
+        "what was answered before a form left the fleet reaches the others, over kills as well",
+        arguments: [0, 1, 2], [false, true])
+    func lastWhole(how: Int, isKilled: Bool) throws {
         let world = try settled(seed: 4)
         let host = world.hosts[0]
         world.cut(host)
         world.increment(host)
+        if how == 2 { host.engine.configuration.link?.forms = [] }
         try host.killDaemon()
-        if how == 0 {
-            host.engine.call(host.root, .formUnlink(form: "shared"))
-        } else {
-            configure(host, [])
+        switch how {
+        case 0: host.engine.call(host.root, .formUnlink(form: "shared"))
+        case 1: configure(host, [])
+        default: break
         }
         world.increment(host)
+        if isKilled { try host.killDaemon() }
         host.comeUp()
         try world.spend(seconds: 10)
         #expect(world.hosts[1].value("count") == 2)
         #expect(host.value("count") == 3)
+        #expect(host.engine.engine.link.partingForms.rows.isEmpty)
     }
 
     @Test("a form that was deleted apart and is made again is another one; the others keep theirs")
