@@ -62,8 +62,8 @@ extension Engine {
         followFleet()
     }
 
-    /// Something of a form was joined. What waited for that is read again, if it can be taken now: if
-    /// not, it would wait again, and the next whole would cause the same, without end.
+    /// Something of a form was joined. What waited for that is read again, if it can be taken now:
+    /// if not, it would wait again, and the next whole would cause the same, without end.
     private func endWaiting(_ name: String, _ fleet: FleetLink) {
         guard fleet.machine.takesWholes(name) else { return }
         let here = form(named: name)?.working.shared?.lives
