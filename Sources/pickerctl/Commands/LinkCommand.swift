@@ -128,11 +128,23 @@ struct LinkFormRequest: PlainRequest {
 
     func run() throws(Failure) {
         let session = Session(settings)
+        var before: FormOutline?
+        if case .formLink(let linking) = request, linking.how == .merge {
+            before = try session.outline(form)
+        }
         try session.call(request)
         session.console.note(
             request.method == .formUnlink
                 ? "form \(form) stays on this host alone"
                 : "form \(form) is one form on all hosts that share it")
+        guard let before else { return }
+        let after = try session.outline(form)
+        let gone = before.fields.map(\.id).filter { after[$0] == nil }
+        if !gone.isEmpty {
+            session.console.note(
+                "its definition is the other host's, without \(gone.joined(separator: ", ")); "
+                    + "their values are kept for a definition that has them")
+        }
     }
 }
 

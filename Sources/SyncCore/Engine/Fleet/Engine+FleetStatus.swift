@@ -48,8 +48,7 @@ extension Engine {
                     ),
                 ])
                 if held.contains(form.name) {
-                    row["held"] = .string(
-                        fleet.heldBecause[form.name] ?? "the store refuses the form")
+                    row["held"] = .string(fleet.whyHeld(form.name))
                 }
                 return .object(row)
             })
@@ -85,7 +84,7 @@ extension Engine {
             SharedFormState(fleet: shared.fleet, state: state, why: why)
         }
         if fleet.machine.heldForms.contains(form.name) {
-            return state(.held, fleet.heldBecause[form.name] ?? "the store refuses the form")
+            return state(.held, fleet.whyHeld(form.name))
         }
         switch fleet.machine.phase {
         case .detached, .down: return state(.cutOff, fleet.down.reason.escapedForDisplay())

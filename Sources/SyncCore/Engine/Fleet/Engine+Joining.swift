@@ -135,9 +135,10 @@ extension Engine {
             return false
         case .notNow:
             if link.isHealthy {
-                // The store has rejected the form's rows; it is tried again once it is rebuilt.
-                fleet.joining = nil
-                fleet.machine.hold(delivery, at: now)
+                let report = form(named: shared.form)?.failureReport
+                let place = report.map { "report \($0) in the daemon's log" } ?? "the daemon's log"
+                let why = "the store refused it (\(place)); it is read once the daemon was restarted"
+                hold(delivery, why, fleet)
             } else {
                 fleet.mustFallBack = true
             }

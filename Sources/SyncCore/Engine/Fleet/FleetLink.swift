@@ -159,6 +159,11 @@ final class FleetLink {
         return heldBecause.updateValue(why, forKey: form) != why
     }
 
+    /// Why a form waits, for people.
+    func whyHeld(_ form: String) -> String {
+        heldBecause[form] ?? "an edit of another host came before the form that it is of"
+    }
+
     /// Another host has another form of a name that a form here has.
     func met(_ item: SharedItem, bytes: Int) {
         let name = item.form
