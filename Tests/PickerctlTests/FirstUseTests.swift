@@ -43,6 +43,10 @@ struct FirstUseTests {
             (["form", "lsit"], 64, #"no command "form lsit"; did you mean form list?"#),
             (["help", "nope"], 64, #"no command "nope"; see pickerctl --help"#),
             (["help", "form", "aply"], 64, #"no command "form aply"; did you mean form apply?"#),
+            (
+                ["get", "deploy", "traffic"], 66,
+                #"no field "deploy" in form deploy; it is the form: write deploy/FIELD, or -f deploy"#
+            ),
             (["set", "traffic", "20"], 64, "no value for traffic; did you mean traffic=20?"),
             (["set", "traffic=", "20"], 64, "no value for traffic; did you mean traffic=20?"),
             (["set", "traffic", "=", "20"], 64, "no value for traffic; did you mean traffic=20?"),

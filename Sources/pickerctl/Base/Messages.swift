@@ -30,7 +30,10 @@ extension Failure {
     /// No control has this id.
     static func noField(_ id: String, _ form: String, among ids: [String]) -> Failure {
         let near = Similar.names(to: id, among: ids)
-        let step = near.isEmpty ? "see pickerctl describe \(form)/" : Wording.didYouMean(near)
+        let step =
+            if id == form { "it is the form: write \(form)/FIELD, or -f \(form)" } else {
+                near.isEmpty ? "see pickerctl describe \(form)/" : Wording.didYouMean(near)
+            }
         return Failure(.noInput, "no field \"\(id)\" in form \(form); \(step)")
     }
 
