@@ -138,7 +138,7 @@ struct LinkMachineTests {
         #expect(bench.machine.phase == .live)
         bench.deliver(bench.message(Self.item, form: "deploy"))
         #expect(bench.taken.last?.items == [LinkItem(.transaction, [1])])
-        #expect(bench.taken.last?.cursor?.place.sequence == 1)
+        #expect(bench.taken.last?.cursor?.streams.first?.place.sequence == 1)
     }
 
     @Test("a stream that this host may not make is a sentence with the permission")
@@ -250,8 +250,8 @@ struct LinkMachineTests {
         let forms = bench.taken.filter { !$0.items.isEmpty }.map(\.form)
         #expect(forms == ["deploy", "deploy"])
         let cursor = try #require(bench.taken.last?.cursor)
-        #expect(cursor.place.sequence == 4)
-        #expect(cursor.held.map(\.place.sequence) == [1])
+        #expect(cursor.streams[0].place.sequence == 4)
+        #expect(cursor.streams[0].held.map(\.place.sequence) == [1])
         let again = LinkBench(cursor: try LinkCursor(decoding: cursor.encoded))
         again.up()
         again.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 4))
@@ -269,7 +269,7 @@ struct LinkMachineTests {
         bench.deliver(bench.message(Self.item, form: "team"))
         bench.machine.hold(try #require(bench.taken.last), at: bench.now)
         bench.deliver(bench.message(Self.item, form: "deploy", counters: 2...2))
-        #expect(bench.taken.last?.cursor?.held.map(\.form) == ["team"])
+        #expect(bench.taken.last?.cursor?.streams[0].held.map(\.form) == ["team"])
         bench.machine.release("team", at: bench.now)
         bench.work()
         #expect(bench.machine.heldForms == [])
