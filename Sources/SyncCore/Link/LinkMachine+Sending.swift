@@ -255,14 +255,17 @@ extension LinkMachine {
         return try? LinkItem.decode(content)
     }
 
-    /// Another machine has this host's name: the one that came later yields.
+    /// Another machine has this host's name: the one that came later yields. A beacon takes some
+    /// time, so of two that came at about the same time each could take itself for the older one;
+    /// of these the run decides, as both judge it alike.
     private mutating func twin(_ beacon: Beacon) {
         let linked = linkedAt.map { (now.monotonicNanoseconds - $0) / 1_000_000 } ?? 0
-        if isLinked,
-            (linked, configuration.run) > (beacon.linkedMilliseconds, beacon.run)
-        {
-            return
-        }
+        let (isOlder, apart) =
+            linked > beacon.linkedMilliseconds
+            ? (true, linked - beacon.linkedMilliseconds)
+            : (false, beacon.linkedMilliseconds - linked)
+        let stays = apart > Self.patience / 1_000_000 ? isOlder : configuration.run > beacon.run
+        if isLinked, stays { return }
         guard server != nil else { return }
         refuse(
             "another machine is linked as \(configuration.host); give one of them another name "

@@ -313,14 +313,14 @@ struct LinkMachineTests {
 
     @Test("of two machines with one name the later one yields, and says which setting to change")
     func twins() {
-        func beacon(linked: UInt64) -> Beacon {
+        func beacon(linked: UInt64, run: UInt64 = 0xc) -> Beacon {
             Beacon(
-                run: 0xc, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
+                run: run, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
                 stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
         }
         let bench = LinkBench()
         bench.goLive()
-        bench.pass(seconds: 1)
+        bench.pass(seconds: 10)
         bench.say(beacon(linked: 500), from: "a")
         #expect(bench.machine.phase == .live)
         bench.say(beacon(linked: 50_000), from: "a")
@@ -332,6 +332,23 @@ struct LinkMachineTests {
         #expect(bench.machine.phase == .refused)
         bench.pass(seconds: 10)
         #expect(bench.machine.phase == .inspecting)
+    }
+
+    @Test("of two that came at about the same time one yields, however long a beacon takes")
+    func twinsAtOnce() {
+        for (run, phase) in [(9, LinkPhase.live), (11, .refused)] as [(UInt64, LinkPhase)] {
+            for linked in [200, 1_000, 2_000] as [UInt64] {
+                let bench = LinkBench()
+                bench.goLive()
+                bench.pass(seconds: 1)
+                bench.say(
+                    Beacon(
+                        run: run, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
+                        stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1",
+                        forms: []), from: "a")
+                #expect(bench.machine.phase == phase)
+            }
+        }
     }
 
     @Test("an outbox that is full gives way to a whole, and nothing is sent out of order")
