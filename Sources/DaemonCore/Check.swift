@@ -112,7 +112,9 @@ extension CheckReport {
             say(
                 "link: fleet \(link.fleet), this host is \(link.host), forms "
                     + options.forms.joined(separator: " ") + ", bridge uid \(link.bridgeUID), "
-                    + "mode \(link.mode.rawValue), users \(link.users.rawValue)")
+                    + "mode \(link.mode.rawValue), users \(link.users.rawValue)"
+                    + (link.streams.isEmpty
+                        ? "" : ", streams of \(link.streams.joined(separator: " "))"))
             _ = try OpenedStore.fleetKey(
                 configuration, sources.environment["CREDENTIALS_DIRECTORY"])
         } catch {

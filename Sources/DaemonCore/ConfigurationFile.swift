@@ -93,7 +93,7 @@ private struct ConfigurationReader {
                 refuse(place + [name], key: true, error.message, expected: error.expected)
                 continue
             }
-            let elements = member == .forms ? value.arrayValue : nil
+            let elements = member.isList ? value.arrayValue : nil
             for (index, element) in (elements ?? [value]).enumerated() {
                 let index = elements == nil ? nil : index
                 guard let text = element.configurationText else {

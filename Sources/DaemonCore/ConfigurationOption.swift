@@ -42,7 +42,7 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
         case .idleExit: "whole seconds, such as 600 or 10min, or never"
         case .logLevel: Wording.oneOf(LogEntry.Priority.allCases.map(\.name))
         case .limits: "a limit's name and its value"
-        case .link: "fleet, host, forms, key, bridge, mode and users by their names"
+        case .link: "fleet, host, forms, key, bridge, mode, users and streams by their names"
         }
     }
 }

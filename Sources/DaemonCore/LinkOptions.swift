@@ -20,10 +20,15 @@ public struct LinkOptions: Sendable, Equatable {
     public var mode: String?
     /// Whether a name means the same person on all hosts: `apart` or `same`.
     public var users: String?
+    /// The JetStream domains of the sites, this host's first; empty: the fleet has one stream.
+    public var streams: [String] = []
 
     /// The members in the file, and before the `=` of `--link`.
     enum Member: String, CaseIterable {
-        case fleet, host, forms, key, bridge, mode, users
+        case fleet, host, forms, key, bridge, mode, users, streams
+
+        /// Whether it may have several values.
+        var isList: Bool { self == .forms || self == .streams }
 
         /// The words of a choice.
         private static func all<Choice: RawRepresentable<String> & CaseIterable>(
@@ -42,6 +47,9 @@ public struct LinkOptions: Sendable, Equatable {
             case .bridge: "the name or the number of a user"
             case .mode: Self.all(LinkConfiguration.Mode.self)
             case .users: Self.all(LinkConfiguration.Users.self)
+            case .streams:
+                "JetStream domains of the sites, this host's first: at most "
+                    + "\(LinkConfiguration.streamsMax) names of letters, digits, - and _"
             }
         }
     }
@@ -68,6 +76,11 @@ public struct LinkOptions: Sendable, Equatable {
         case .users:
             guard LinkConfiguration.Users(rawValue: text) != nil else { throw refused }
             users = text
+        case .streams:
+            guard LinkSubject.isName(text), !streams.contains(text),
+                streams.count < LinkConfiguration.streamsMax
+            else { throw refused }
+            streams.append(text)
         }
     }
 
@@ -129,5 +142,6 @@ extension LinkConfiguration {
             forms: options.forms.map { Glob($0) }, bridgeUID: bridgeUID)
         if let mode = options.mode.flatMap(Mode.init(rawValue:)) { self.mode = mode }
         if let users = options.users.flatMap(Users.init(rawValue:)) { self.users = users }
+        streams = options.streams
     }
 }

@@ -187,7 +187,7 @@ final class Bridge: PipeReader {
             Result { () throws(NatsFailure) in
                 let connection = try NatsConnection(options, reporting: queue)
                 do throws(NatsFailure) {
-                    try connection.requirePermissions(fleet: link.fleet, host: link.host)
+                    try connection.requirePermissions(link)
                 } catch {
                     connection.close()
                     throw error

@@ -42,61 +42,128 @@ public enum BridgeProgram {
     }
 
     /// Subjects to which a host publishes, but for those that the log keeps.
-    static func tried(fleet: String, host: String) -> [String] {
-        let stream = LinkSubject.stream(of: fleet)
+    static func tried(_ link: LinkAttached) -> [String] {
+        ["ps.\(link.fleet).\(link.host).b"]
+            + reading(link.fleet, sites: link.streams, consumer: "check")
+    }
+
+    /// What a host that reads streams asks of JetStream: of the server's own domain, and of those
+    /// of sites. A server may judge a request to its own domain under either name.
+    private static func reading(
+        _ fleet: String, sites: [String], consumer: String
+    ) -> [String] {
+        ([""] + sites).flatMap { asked(fleet, of: $0, consumer: consumer) }
+    }
+
+    private static func asked(_ fleet: String, of site: String, consumer: String) -> [String] {
+        let (prefix, stream) = (JetStreamTalk.prefix(of: site), LinkSubject.stream(of: fleet))
         return [
-            "ps.\(fleet).\(host).b", "$JS.API.STREAM.INFO.\(stream)",
-            "$JS.API.CONSUMER.CREATE.\(stream)", "$JS.API.CONSUMER.MSG.NEXT.\(stream).check",
+            "\(prefix).STREAM.INFO.\(stream)", "\(prefix).CONSUMER.CREATE.\(stream)",
+            "\(prefix).CONSUMER.MSG.NEXT.\(stream).\(consumer)",
         ]
     }
 
+    /// The servers of a fleet with several sites, as one of them sees them.
+    public struct Sites: Sendable {
+        /// The JetStream domains of all sites, that of this server first; none: the fleet has one
+        /// server.
+        public var names: [String]
+        /// The site of which this server is a leaf node; `nil`: the others are leaf nodes of it.
+        public var hub: String?
+
+        /// Sites of these names.
+        public init(names: [String] = [], hub: String? = nil) {
+            self.names = names
+            self.hub = hub
+        }
+    }
+
     /// The configuration of a server for a fleet: JetStream, and a user for each host with the
-    /// permissions that it needs.
+    /// permissions that it needs; of a server with leaf nodes a user for each of them.
     ///
     /// - Parameters:
     ///   - followers: Those of the hosts that edit nothing and may publish beacons alone.
+    ///   - sites: Where the fleet has several streams.
     ///   - password: Makes a password for a host.
-    /// - Returns: `nil` if a name cannot be that of a fleet or a host.
+    /// - Returns: `nil` if a name cannot be that of a fleet, a host or a site.
     public static func natsConfiguration(
-        fleet: String, hosts: [String], followers: Set<String> = [],
+        fleet: String, hosts: [String], followers: Set<String> = [], sites: Sites = Sites(),
         password: (String) -> String
     ) -> String? {
-        guard LinkSubject.isName(fleet), hosts.allSatisfy(LinkSubject.isName) else { return nil }
-        let stream = LinkSubject.stream(of: fleet)
+        guard ([fleet] + hosts + sites.names).allSatisfy(LinkSubject.isName) else { return nil }
         var text = """
             # nats-server for the fleet \(fleet). Each host's password belongs into its link.yaml:
             # servers: ["nats://HOST:PASSWORD@ADDRESS:4222"]. Use tls:// outside of one machine.
-            jetstream {
-              store_dir: /var/lib/nats
-            }
-            authorization {
-              users: [
 
             """
-        for host in hosts {
-            let isFollower = followers.contains(host)
-            var publish = [
-                "ps.\(fleet).\(host).\(isFollower ? "b" : ">")",
-                "$JS.API.STREAM.INFO.\(stream)", "$JS.API.CONSUMER.CREATE.\(stream)",
-                "$JS.API.CONSUMER.MSG.NEXT.\(stream).*",
-            ]
-            // The first host to connect makes the stream.
-            if !isFollower { publish.append("$JS.API.STREAM.CREATE.\(stream)") }
-            let subscribe = ["_INBOX.\(host).>"] + LinkSubject.heard(in: fleet)
-            func list(_ subjects: [String]) -> String {
-                "[" + subjects.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
-            }
+        let own = sites.names.first
+        text += """
+            jetstream {
+              store_dir: /var/lib/nats
+            \(own.map { "  domain: \($0)\n" } ?? "")}
+
+            """
+        let leaves = sites.hub == nil ? sites.names.dropFirst() : []
+        if let own, let hub = sites.hub {
             text += """
-                    {
-                      user: \(host), password: "\(password(host))"
-                      permissions: {
-                        publish: \(list(publish))
-                        subscribe: \(list(subscribe))
-                      }
-                    }
+                # The password of \(own) is in the configuration of the server of \(hub).
+                leafnodes {
+                  remotes: [ { url: "nats-leaf://\(own):PASSWORD@ADDRESS:7422" } ]
+                }
+
+                """
+        } else if !leaves.isEmpty {
+            text += """
+                leafnodes {
+                  listen: 0.0.0.0:7422
+                }
 
                 """
         }
+        text += "authorization {\n  users: [\n"
+        for host in hosts {
+            let isFollower = followers.contains(host)
+            let publish =
+                ["ps.\(fleet).\(host).\(isFollower ? "b" : ">")"]
+                + reading(fleet, sites: sites.names, consumer: "*")
+                // The first host to connect makes the stream.
+                + (isFollower ? [] : creating(fleet, own))
+            text += user(
+                host, password(host), publish: publish,
+                subscribe: ["_INBOX.\(host).>"] + LinkSubject.heard(in: fleet))
+        }
+        for leaf in leaves {
+            // What streams keep does not pass: each message is in one stream.
+            let both = ["_INBOX.*.>"] + LinkSubject.heard(in: fleet)
+            func asked(of sites: [String]) -> [String] {
+                sites.flatMap { self.asked(fleet, of: $0, consumer: "*") }
+            }
+            text += user(
+                leaf, password(leaf), publish: both + asked(of: sites.names.filter { $0 != leaf }),
+                subscribe: both + asked(of: [leaf]))
+        }
         return text + "  ]\n}\n"
+    }
+
+    private static func creating(_ fleet: String, _ site: String?) -> [String] {
+        (["", site].compactMap(\.self)).map { JetStreamTalk.create(fleet: fleet, site: $0).subject }
+    }
+
+    private static func user(
+        _ name: String, _ password: String, publish: [String], subscribe: [String]
+    ) -> String {
+        func list(_ subjects: [String]) -> String {
+            "[" + subjects.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        }
+        return """
+                {
+                  user: \(name), password: "\(password)"
+                  permissions: {
+                    publish: \(list(publish))
+                    subscribe: \(list(subscribe))
+                  }
+                }
+
+            """
     }
 }

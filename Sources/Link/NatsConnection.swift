@@ -213,14 +213,14 @@ struct NatsServer: Sendable {
     /// Tries what a host does with the server, and waits for that: for a thread of the pool.
     ///
     /// - Throws: each permission that this host lacks.
-    func requirePermissions(fleet: String, host: String) throws(NatsFailure) {
+    func requirePermissions(_ link: LinkAttached) throws(NatsFailure) {
         var missing: [String] = []
         // Without content, none of these has an effect.
-        for subject in BridgeProgram.tried(fleet: fleet, host: host) {
+        for subject in BridgeProgram.tried(link) {
             try publish(LinkTransfer(subject: subject, data: []))
             if try isRefused(subject) { missing.append("publish to \(subject)") }
         }
-        for subject in ["_INBOX.\(host).check"] + LinkSubject.heard(in: fleet) {
+        for subject in ["_INBOX.\(link.host).check"] + LinkSubject.heard(in: link.fleet) {
             try subscribe(subject)
             if try isRefused(subject) { missing.append("subscribe to \(subject)") }
         }

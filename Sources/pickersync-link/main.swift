@@ -41,6 +41,19 @@ struct PickerSyncLink: ParsableCommand {
             valueName: "host"))
     var follower: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A site of the fleet for --print-nats-config: a JetStream domain with a stream of its "
+                + "own. The first is that of the server; may be repeated.",
+            valueName: "site"))
+    var stream: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The site whose server this one is a leaf node of; without it, the others are its leaf "
+                + "nodes.", valueName: "site"))
+    var leafOf: String?
+
     func validate() throws {
         guard printNatsConfig == !(hosts + follower).isEmpty else {
             throw ValidationError(
@@ -48,16 +61,23 @@ struct PickerSyncLink: ParsableCommand {
                     ? "--print-nats-config needs the names of the hosts"
                     : "hosts belong to --print-nats-config")
         }
+        if !stream.isEmpty, stream.count < 2 || Set(stream).count < stream.count {
+            throw ValidationError("--stream names each site of the fleet, and there are several")
+        }
+        if let leafOf, !stream.dropFirst().contains(leafOf) {
+            throw ValidationError("--leaf-of is one of the other sites: --stream \(leafOf)")
+        }
     }
 
     func run() throws {
         if printNatsConfig {
             let text = BridgeProgram.natsConfiguration(
-                fleet: fleet, hosts: hosts + follower, followers: Set(follower)
+                fleet: fleet, hosts: hosts + follower, followers: Set(follower),
+                sites: BridgeProgram.Sites(names: stream, hub: leafOf)
             ) { _ in Self.newPassword() }
             guard let text else {
                 BridgeProgram.writeLine(
-                    "names of fleets and hosts are 1 to 63 letters, digits, - and _")
+                    "names of fleets, hosts and sites are 1 to 63 letters, digits, - and _")
                 throw ExitCode(64)
             }
             print(text, terminator: "")

@@ -51,8 +51,8 @@ struct PickerSyncD: ParsableCommand {
     @Option(
         name: .customLong("link"),
         help: ArgumentHelp(
-            "Share forms with other hosts: fleet, host, forms, key, bridge, mode or users; may "
-                + "be repeated.",
+            "Share forms with other hosts: fleet, host, forms, key, bridge, mode, users or "
+                + "streams; may be repeated.",
             valueName: "name=value"))
     var link: [String] = []
 

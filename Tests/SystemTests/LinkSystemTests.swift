@@ -3,20 +3,31 @@ import TestKit
 import Testing
 
 /// A host of a fleet: a daemon and its bridge.
-private final class LinkedHost {
+final class LinkedHost {
     let name: String
     private let folder: TemporaryFolder
     private let server: NatsServer
     private let key: String
+    private let streams: [String]
     private var daemon: DaemonProcess?
     private var bridge: ChildProcess?
 
-    init(_ name: String, of server: NatsServer, key: String, seed: String?) throws {
+    /// Starts a host.
+    ///
+    /// - Parameters:
+    ///   - password: that of its user at the server, if the server has users.
+    ///   - streams: the sites of the fleet, that of this host first.
+    init(
+        _ name: String, of server: NatsServer, key: String, seed: String? = nil,
+        password: String? = nil, streams: [String] = []
+    ) throws {
         self.name = name
         self.server = server
         self.key = key
+        self.streams = streams
         folder = try TemporaryFolder()
-        var configuration = "servers: [\"nats://127.0.0.1:\(server.port)\"]\n"
+        let user = password.map { "\(name):\($0)@" } ?? ""
+        var configuration = "servers: [\"nats://\(user)127.0.0.1:\(server.port)\"]\n"
         if let seed {
             _ = try folder.write("seed", seed + "\n")
             configuration += "nkey: \(Fleet.nkey.key)\nseed: seed\n"
@@ -27,7 +38,9 @@ private final class LinkedHost {
     }
 
     func startDaemon() throws {
-        let link = ["fleet=ops", "host=\(name)", "forms=*", "key=\(key)"]
+        let link =
+            ["fleet=ops", "host=\(name)", "forms=*", "key=\(key)"]
+            + streams.map { "streams=\($0)" }
         daemon = try DaemonProcess(folder, more: link.flatMap { ["--link", $0] }).ready()
     }
 
@@ -65,9 +78,11 @@ private final class LinkedHost {
     var values: String { (try? run("get", "--form", "deploy").out) ?? "" }
 
     /// Whether the link is up and has the same of the form as the other host.
-    var agrees: Bool {
+    var agrees: Bool { agrees(with: 1) }
+
+    func agrees(with others: Int) -> Bool {
         let status = try? run("link", "status").out
-        return status?.contains("deploy: agrees with 1 of 1 hosts\n") == true
+        return status?.contains("deploy: agrees with \(others) of \(others) hosts\n") == true
             && status?.contains("nothing unsent") == true
     }
 }

@@ -5,35 +5,38 @@ public final class NatsServer {
     /// The port on 127.0.0.1.
     public let port: UInt16
     private let folder: TemporaryFolder
-    private let authorization: String
+    private let configuration: String
     private var process: ChildProcess?
 
     /// Starts a server.
     ///
     /// - Parameter authorization: more lines of its configuration.
-    public init(authorization: String = "") throws {
+    public convenience init(authorization: String = "") throws {
+        try self.init(configuration: "jetstream { store_dir: /var/lib/nats }\n" + authorization)
+    }
+
+    /// Starts a server with a configuration that `pickersync-link --print-nats-config` printed. It
+    /// keeps its files in a folder of its own.
+    public init(configuration: String) throws {
         folder = try TemporaryFolder()
-        self.authorization = authorization
         port = try Self.freePort()
+        self.configuration =
+            "listen: 127.0.0.1:\(port)\n"
+            + configuration.replacing("/var/lib/nats", with: folder("js"))
         try start()
     }
 
     /// Starts it again, with the same files.
     public func start() throws {
-        let configuration = try folder.write(
-            "nats.conf",
-            """
-            listen: 127.0.0.1:\(port)
-            jetstream { store_dir: "\(folder("js"))" }
-            \(authorization)
-            """)
-        process = try ChildProcess(["nats-server", "-c", configuration, "-l", folder("log")])
+        let file = try folder.write("nats.conf", configuration)
+        process = try ChildProcess(["nats-server", "-c", file, "-l", folder("log")])
     }
 
     /// kill -9: what was acknowledged is in its files.
     public func kill() { process = nil }
 
-    private static func freePort() throws -> UInt16 {
+    /// A port of 127.0.0.1 on which nobody listens.
+    public static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -54,7 +54,7 @@ def report(figures, findings):
 class Server:
     """A nats-server for a fleet, in a place of its own."""
 
-    def __init__(self, place, binary, names, folder):
+    def __init__(self, place, binary, names, folder, edit=lambda config: config):
         self.place, self.binary, self.folder = place, binary, folder
         os.makedirs(folder)
         self.store = folder + "/js"
@@ -62,6 +62,7 @@ class Server:
         config = subprocess.run(
             [BIN + "/pickersync-link", "--print-nats-config", "--fleet", "ops"] + names,
             check=True, capture_output=True, text=True).stdout
+        config = edit(config)
         self.passwords = dict(re.findall(r'user: (\S+), password: "(.*?)"', config))
         # Somebody who may do everything, as the owner of the server may.
         self.passwords["admin"] = "all"
@@ -113,10 +114,11 @@ def halt(process, how=signal.SIGKILL):
 class Host:
     """A daemon and its bridge."""
 
-    def __init__(self, number, name, place, key, folder, arguments=()):
+    def __init__(self, number, name, place, key, folder, arguments=(), streams=()):
         self.number, self.name, self.place, self.key = number, name, place, key
         self.folder = folder
         self.arguments = list(arguments)
+        self.streams = ["streams=" + each for each in streams]
         os.makedirs(folder)
         self.socket = folder + "/s"
         self.state = folder + "/state"
@@ -130,6 +132,7 @@ class Host:
 
     def start_daemon(self):
         link = ["fleet=ops", "host=" + self.name, "forms=" + crowd.FORM, "key=" + self.key]
+        link += self.streams
         words = [BIN + "/pickersyncd", "--socket", self.socket, "--state-directory", self.state]
         for each in link if self.is_linked else []:
             words += ["--link", each]
@@ -185,20 +188,28 @@ class Fleet:
         self.names = ["web%d" % (number + 1) for number in range(hosts)]
         self.server = Server(
             self.network.place(), binary, self.names + list(guests), self.folder + "/nats")
-        self.key = self.folder + "/key"
-        subprocess.run([BIN + "/pickersyncd", "--new-fleet-key", self.key], check=True,
-                       capture_output=True)
+        self.servers = [self.server]
+        self.make_key()
         self.hosts = [
             Host(number, name, self.network.place(), self.key, self.folder + "/" + name, arguments)
             for number, name in enumerate(self.names)]
         self.forwarder = network.Forwarder(self.server.place, hosts)
         self.cuts = network.Cuts(self.forwarder, [each.place for each in self.hosts])
         self.writers = writers
-        for host in self.hosts:
-            host.serve_through(self.url(host.number))
+        self.share(hosts + len(guests), [self.url(host.number) for host in self.hosts])
+
+    def make_key(self):
+        self.key = self.folder + "/key"
+        subprocess.run([BIN + "/pickersyncd", "--new-fleet-key", self.key], check=True,
+                       capture_output=True)
+
+    def share(self, hosts, urls):
+        """Starts the hosts, and makes the form on them."""
+        for host, url in zip(self.hosts, urls):
+            host.serve_through(url)
             host.start_daemon()
             host.start_bridge()
-        definition = crowd.definition(hosts + len(guests), writers)
+        definition = crowd.definition(hosts, self.writers)
         self.hosts[0].ask("form.apply", {"definition": definition})
         waited = self.agreement()
         if waited is None:
@@ -326,5 +337,36 @@ class Fleet:
                 host.kill_bridge()
             if host.daemon:
                 host.kill_daemon()
-        self.server.kill()
-        peers.end(self.forwarder.pid)
+        for server in self.servers:
+            server.kill()
+        if self.forwarder:
+            peers.end(self.forwarder.pid)
+
+
+class Sites(Fleet):
+    """A site of one host, the hub, and a leaf site of two. Each site is one machine, whose cable is
+    its connection to the other one."""
+
+    def __init__(self, binary, writers=1):
+        self.network = network.Network()
+        self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
+        os.makedirs(self.folder)
+        self.writers, self.forwarder = writers, None
+        hub, self.leaf = self.network.place(), self.network.place()
+        self.server = Server(
+            hub, binary, ["--stream", "hub", "--stream", "berlin", "web1"], self.folder + "/hub")
+        leaf = Server(
+            self.leaf, binary,
+            ["--stream", "berlin", "--stream", "hub", "--leaf-of", "hub", "db1", "db2"],
+            self.folder + "/berlin", lambda config: config.replace(
+                "PASSWORD@ADDRESS", "%s@%s" % (self.server.passwords["berlin"], hub.address)))
+        self.servers = [self.server, leaf]
+        self.make_key()
+        self.names = ["web1", "db1", "db2"]
+        homes = [(hub, ("hub", "berlin"))] + [(self.leaf, ("berlin", "hub"))] * 2
+        self.hosts = [
+            Host(number, name, place, self.key, self.folder + "/" + name, streams=streams)
+            for number, (name, (place, streams)) in enumerate(zip(self.names, homes))]
+        self.share(len(self.hosts), [
+            "nats://%s:%s@127.0.0.1:4222" % (host.name, server.passwords[host.name])
+            for host, server in zip(self.hosts, [self.server, leaf, leaf])])

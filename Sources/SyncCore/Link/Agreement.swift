@@ -7,6 +7,11 @@
 // Two hosts with equal cursors, and with nothing of their own that the other cannot have read up to
 // there, must have equal digests. If not, there is an error in joins, or a host has lost something.
 //
+// With several streams the cursors of all must be equal. Two hosts that have read equally far what
+// both of them reach, and that differ by a stream which one of them does not reach, are separated:
+// a host that came while another site is cut off lacks what others have read before. If that lasts
+// for a minute, a whole of each brings them together, as long as they read each other's.
+//
 // A host that waits for a whole says so: nobody else can know that the log has none.
 //
 // Invariants: at most `hostsMax` hosts are kept, whatever arrives. Of a form something is reported
@@ -22,6 +27,8 @@ package struct Agreement: Sendable {
         case behind
         /// They have read the same and have not the same.
         case disagrees
+        /// They have read the same of what both reach, and have not the same.
+        case separated
     }
 
     /// What is known of a host.
@@ -42,6 +49,8 @@ package struct Agreement: Sendable {
         package var clockMilliseconds: Int64
         /// The forms of which something was found, and when.
         fileprivate var disputed: [String: UInt64] = [:]
+        /// The forms on which it is separated, since when, or since the last whole.
+        fileprivate var separated: [String: UInt64] = [:]
     }
 
     /// What a beacon showed.
@@ -50,6 +59,8 @@ package struct Agreement: Sendable {
         case disagreement(form: String, host: String)
         /// Another host waits for a whole, and has not the same of the form.
         case wanted(form: String)
+        /// A form that another host does not get but with a whole.
+        case separation(form: String)
     }
 
     /// Hosts that are kept.
@@ -94,6 +105,7 @@ package struct Agreement: Sendable {
                 host.formerRun = known.beacon.run
             }
             host.disputed = known.disputed
+            host.separated = known.separated
             hosts[place] = host
         } else {
             guard hosts.count < Self.hostsMax else { return [] }
@@ -108,10 +120,20 @@ package struct Agreement: Sendable {
             }
         }
         for form in own.forms {
-            switch Self.compare(form, of: own, beacon) {
-            case .behind:
-                guard beacon.form(named: form.name)?.wantsWhole == true else { continue }
+            let verdict = Self.compare(form, of: own, beacon)
+            if verdict != .separated { hosts[place].separated[form.name] = nil }
+            let wantsWhole = beacon.form(named: form.name)?.wantsWhole == true
+            switch verdict {
+            case .behind where wantsWhole, .separated where wantsWhole:
                 report(.wanted(form: form.name), form.name)
+            case .separated:
+                let since = hosts[place].separated[form.name, default: now]
+                let isLong = now >= since && now - since >= Self.disputePeriod
+                // One that has not the form may not want it, and is sent it once.
+                let next = beacon.form(named: form.name) == nil ? .max : now
+                hosts[place].separated[form.name] = isLong ? next : since
+                if isLong { findings.append(.separation(form: form.name)) }
+            case .behind: break
             case .agrees: hosts[place].disputed[form.name] = nil
             case .disagrees: report(.disagreement(form: form.name, host: name), form.name)
             }
@@ -164,11 +186,22 @@ package struct Agreement: Sendable {
 
     /// Compares what two hosts have of a form of `own`.
     static func compare(_ form: Beacon.Form, of own: Beacon, _ other: Beacon) -> Verdict {
-        guard let theirs = other.form(named: form.name) else { return .behind }
-        if theirs.digest == form.digest { return .agrees }
-        let haveReadTheSame =
-            own.stream == other.stream && own.sequence == other.sequence
-        return haveReadTheSame && own.hasTold(form) && other.hasTold(theirs)
-            ? .disagrees : .behind
+        let theirs = other.form(named: form.name)
+        if let theirs, theirs.digest == form.digest { return .agrees }
+        guard own.hasTold(form), theirs.map(other.hasTold) ?? true else { return .behind }
+        var isAll = own.others.count == other.others.count
+        let places = other.places
+        for place in own.places {
+            let their = places.first { $0.site == place.site }
+            if let their, place.stream == their.stream, place.sequence == their.sequence,
+                !place.stream.isEmpty
+            {
+                continue
+            }
+            if place.isReached, their?.isReached == true { return .behind }
+            isAll = false
+        }
+        if isAll { return theirs == nil ? .behind : .disagrees }
+        return places.contains { $0.site == own.site && $0.isReached } ? .separated : .behind
     }
 }

@@ -28,6 +28,26 @@ package struct Beacon: Hashable, Sendable {
         }
     }
 
+    /// How far a host has a stream.
+    package struct Place: Hashable, Sendable {
+        /// The site that has the stream; empty: the fleet has one.
+        package var site: String
+        /// Which life of the stream it reads; empty if it cannot say how far.
+        package var stream: String
+        /// How far its store has it.
+        package var sequence: UInt64
+        /// Whether it reads on now.
+        package var isReached: Bool
+
+        /// A place of these parts.
+        package init(site: String, stream: String, sequence: UInt64, isReached: Bool) {
+            self.site = site
+            self.stream = stream
+            self.sequence = sequence
+            self.isReached = isReached
+        }
+    }
+
     /// 64 random bits of this start of the daemon.
     package var run: UInt64
     /// The replica.
@@ -35,7 +55,8 @@ package struct Beacon: Hashable, Sendable {
     /// How long it has been linked without a break, in milliseconds: of two hosts with one name the
     /// one that came later yields.
     package var linkedMilliseconds: UInt64
-    /// The cursor: which life of the stream it reads, and how far its store has it.
+    /// The cursor: which life of the stream it reads, and how far its store has it. It is the
+    /// stream where it publishes.
     package var stream: String
     package var sequence: UInt64
     /// The sequence of the newest message of its own that the stream has taken.
@@ -48,12 +69,17 @@ package struct Beacon: Hashable, Sendable {
     package var reads: UInt64
     /// What it has of each linked form, in ascending order of the bytes of their names.
     package let forms: [Form]
+    /// The site whose stream that is; empty: the fleet has one stream.
+    package var site: String
+    /// The streams of other sites.
+    package var others: [Place]
 
     /// A beacon of these parts.
     package init(
         run: UInt64, replica: ReplicaID, linkedMilliseconds: UInt64, stream: String,
         sequence: UInt64, acknowledged: UInt64, clock: Int64, version: String,
-        reads: UInt64 = LinkHeaders.version, forms: [Form]
+        reads: UInt64 = LinkHeaders.version, forms: [Form], site: String = "",
+        others: [Place] = []
     ) {
         self.run = run
         self.replica = replica
@@ -65,6 +91,8 @@ package struct Beacon: Hashable, Sendable {
         self.version = version
         self.reads = reads
         self.forms = forms.sorted { $0.precedes($1) }
+        self.site = site
+        self.others = others
     }
 
     /// The beacon in a message.
@@ -81,6 +109,11 @@ package struct Beacon: Hashable, Sendable {
                 ? range[(middle + 1)...] : range[..<middle]
         }
         return nil
+    }
+
+    /// How far it has each stream, that of its site first.
+    var places: [Place] {
+        [Place(site: site, stream: stream, sequence: sequence, isReached: true)] + others
     }
 
     /// Whether equal cursors mean equal digests of a form: it has nothing that others cannot have
@@ -100,6 +133,10 @@ extension Beacon: CausalityCodable {
         writer.string(version)
         writer.unsigned(reads)
         writer.list(forms)
+        // A fleet with one stream says nothing of sites, as before there were any.
+        if site.isEmpty { return }
+        writer.string(site)
+        writer.list(others)
     }
 
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
@@ -109,6 +146,18 @@ extension Beacon: CausalityCodable {
             sequence: try reader.unsigned(), acknowledged: try reader.unsigned(),
             clock: try reader.signed(), version: try reader.string(),
             reads: try reader.unsigned(), forms: try Self.forms(from: &reader))
+        guard !reader.isAtEnd else { return }
+        site = try Self.site(from: &reader)
+        others = try reader.list()
+    }
+
+    fileprivate static func site(
+        from reader: inout CausalityReader
+    ) throws(CausalityDecodeError) -> String {
+        let start = reader.offset
+        let site = try reader.string()
+        return try reader.checked(
+            LinkSubject.isName(site) ? site : nil, from: start, "the name of a site")
     }
 
     private static func forms(
@@ -120,6 +169,21 @@ extension Beacon: CausalityCodable {
             zip(forms, forms.dropFirst()).allSatisfy { $0.precedes($1) }
             && forms.allSatisfy(\.name.isFormName)
         return try reader.checked(isSound ? forms : nil, from: start, "forms in ascending order")
+    }
+}
+
+extension Beacon.Place: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.string(site)
+        writer.string(stream)
+        writer.unsigned(sequence)
+        writer.flag(isReached)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        self.init(
+            site: try Beacon.site(from: &reader), stream: try reader.string(),
+            sequence: try reader.unsigned(), isReached: try reader.flag())
     }
 }
 

@@ -160,15 +160,20 @@ package enum JetStreamTalk {
 
     // MARK: Requests
 
+    /// Where the requests go of the JetStream domain of a site; empty: of the server's own.
+    package static func prefix(of site: String) -> String {
+        site.isEmpty ? "$JS.API" : "$JS.\(site).API"
+    }
+
     /// Asks for the state of the fleet's stream.
-    package static func info(fleet: String) -> JetStreamRequest {
-        request("STREAM.INFO", fleet, "", nil)
+    package static func info(fleet: String, site: String = "") -> JetStreamRequest {
+        request("STREAM.INFO", fleet, site, "", nil)
     }
 
     /// Makes the fleet's stream.
-    package static func create(fleet: String) -> JetStreamRequest {
+    package static func create(fleet: String, site: String = "") -> JetStreamRequest {
         request(
-            "STREAM.CREATE", fleet, "",
+            "STREAM.CREATE", fleet, site, "",
             [
                 "name": .string(LinkSubject.stream(of: fleet)),
                 "subjects": .array(LinkSubject.kept(by: fleet).map { .string($0) }),
@@ -181,7 +186,9 @@ package enum JetStreamTalk {
     }
 
     /// Makes a consumer.
-    package static func consume(fleet: String, from start: ConsumerStart) -> JetStreamRequest {
+    package static func consume(
+        fleet: String, site: String = "", from start: ConsumerStart
+    ) -> JetStreamRequest {
         var members: [(String, JSON)] = [
             ("ack_policy", "none"), ("replay_policy", "instant"), ("mem_storage", true),
             ("num_replicas", 1), ("inactive_threshold", .integer(consumerSeconds * nanoseconds)),
@@ -197,7 +204,7 @@ package enum JetStreamTalk {
             members.append(("filter_subject", .string(LinkSubject.wholes(of: fleet))))
         }
         return request(
-            "CONSUMER.CREATE", fleet, "",
+            "CONSUMER.CREATE", fleet, site, "",
             [
                 "stream_name": .string(LinkSubject.stream(of: fleet)),
                 "config": .object(JSONObject(members)),
@@ -208,7 +215,8 @@ package enum JetStreamTalk {
     ///
     /// - Parameter ofAnySize: whether a message larger than a pull may come, alone.
     package static func next(
-        fleet: String, consumer: String, messages: Int, ofAnySize: Bool = false
+        fleet: String, site: String = "", consumer: String, messages: Int,
+        ofAnySize: Bool = false
     ) -> JetStreamRequest {
         var members: [(String, JSON)] = [
             ("batch", .integer(ofAnySize ? 1 : messages)),
@@ -216,14 +224,14 @@ package enum JetStreamTalk {
         ]
         if !ofAnySize { members.append(("max_bytes", .integer(pullBytesMax))) }
         return request(
-            "CONSUMER.MSG.NEXT", fleet, ".\(consumer)", .object(JSONObject(members)))
+            "CONSUMER.MSG.NEXT", fleet, site, ".\(consumer)", .object(JSONObject(members)))
     }
 
     private static func request(
-        _ name: String, _ fleet: String, _ rest: String, _ payload: JSON?
+        _ name: String, _ fleet: String, _ site: String, _ rest: String, _ payload: JSON?
     ) -> JetStreamRequest {
         JetStreamRequest(
-            subject: "$JS.API.\(name).\(LinkSubject.stream(of: fleet))\(rest)",
+            subject: "\(prefix(of: site)).\(name).\(LinkSubject.stream(of: fleet))\(rest)",
             payload: payload?.encoded ?? [])
     }
 
@@ -260,15 +268,15 @@ package enum JetStreamTalk {
         }
     }
 
-    /// The answer to a message that was published: its sequence.
+    /// The answer to a message that was published: its sequence, and the domain of the stream.
     package static func published(
         _ bytes: [UInt8], fleet: String
-    ) throws(DecodeError) -> Answer<UInt64> {
+    ) throws(DecodeError) -> Answer<(sequence: UInt64, domain: String)> {
         try answer(bytes) { reader throws(DecodeError) in
             guard try reader.string("stream") == LinkSubject.stream(of: fleet) else {
                 throw reader.mistyped("stream", "the stream of this fleet")
             }
-            return try reader.exactly("seq")
+            return (try reader.exactly("seq"), reader["domain"]?.stringValue ?? "")
         }
     }
 

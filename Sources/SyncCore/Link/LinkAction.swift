@@ -80,6 +80,8 @@ package struct LinkDelivery: Hashable, Sendable {
     package var cursor: LinkCursor?
     /// Where a reader returns to if the form does not take it.
     var before: LinkCursor.Place
+    /// The index of that reader.
+    var reader = 0
 }
 
 /// Why a host publishes a whole form.
@@ -116,12 +118,18 @@ package enum LinkReport: Hashable, Sendable {
     case dropped(subject: String, LinkRefusal)
     /// The parts of a message did not all come; its host sends another.
     case incomplete(subject: String)
-    /// The log is read again from its beginning.
-    case readsAgain(ReadAgainReason)
+    /// The log of a site is read again from its beginning.
+    case readsAgain(ReadAgainReason, site: String = "")
     /// A form waits until this daemon is upgraded.
     case held(form: String, LinkRefusal)
     /// The link is not used, with the reason and the next step.
     case refused(String)
+    /// The stream of another site is not read, with the reason.
+    case unread(site: String, String)
+    /// It is read again.
+    case reached(site: String)
+    /// The stream of another site takes what this host publishes, as well or instead.
+    case misdirected(site: String, domain: String)
     /// Two hosts have read the same and have not the same.
     case disagreement(form: String, host: String)
     /// Two machines publish as one replica: one is a copy of the other.

@@ -1,4 +1,4 @@
-// How far a store has the log of the fleet. The store keeps it in the transaction of the joins.
+// How far a store has the logs of the fleet. The store keeps it in the transaction of the joins.
 //
 // Invariant: the cursor never passes a message whose effect is not in the store. The message at the
 // cursor is kept as a digest: a server that lost its newest messages gives their numbers again.
@@ -51,36 +51,95 @@ package struct LinkCursor: Hashable, Sendable {
         }
     }
 
-    /// The moment when the stream was made: another one is another log.
-    package var stream: String
-    /// How far all forms have it, but those that are held.
-    package var place: Place
-    /// Forms that wait, each at its own place.
-    package var held: [Held]
+    /// How far one stream is read.
+    package struct Stream: Hashable, Sendable {
+        /// The site that has it; empty: the fleet has one stream.
+        package var site: String
+        /// The moment when the stream was made: another one is another log.
+        package var created: String
+        /// How far all forms have it, but those that are held.
+        package var place: Place
+        /// Forms that wait, each at its own place.
+        package var held: [Held]
 
-    /// A cursor of these parts.
-    package init(stream: String, place: Place, held: [Held] = []) {
-        self.stream = stream
-        self.place = place
-        self.held = held
+        /// A place of these parts.
+        package init(site: String = "", created: String, place: Place, held: [Held] = []) {
+            self.site = site
+            self.created = created
+            self.place = place
+            self.held = held
+        }
+
+        /// The place from which all forms have all that follows.
+        package var first: Place {
+            (held.map(\.place) + [place]).min { $0.sequence < $1.sequence } ?? .start
+        }
     }
 
-    /// The place from which all forms have all that follows.
-    package var first: Place {
-        (held.map(\.place) + [place]).min { $0.sequence < $1.sequence } ?? .start
+    /// How far each stream is read, that of this site first.
+    package var streams: [Stream]
+
+    /// A cursor of these parts.
+    package init(_ streams: [Stream]) { self.streams = streams }
+
+    /// How far the stream of a site is read. The only stream of a fleet that gets sites becomes
+    /// that of its server's site; if it is another one, its messages show it.
+    package func stream(of site: String, isOwn: Bool) -> Stream? {
+        if let kept = streams.first(where: { $0.site == site }) { return kept }
+        guard isOwn, let kept = streams.first, kept.site.isEmpty || site.isEmpty else { return nil }
+        return kept
     }
 }
 
+// One stream without a site is written as before there were sites: its moment, which is never
+// empty, its place, and the forms that wait.
 extension LinkCursor: CausalityCodable {
     package func write(to writer: inout CausalityWriter) {
-        writer.string(stream)
+        if streams.count == 1, streams[0].hasShortForm {
+            return streams[0].writePlaces(to: &writer)
+        }
+        writer.string("")
+        writer.list(streams)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        let start = reader.offset
+        let created = try reader.string()
+        if created.isEmpty {
+            let streams = try reader.list(of: Stream.self)
+            let isSound = !(streams.count == 1 && streams[0].hasShortForm)
+            self.init(try reader.checked(isSound ? streams : nil, from: start, "sites"))
+        } else {
+            self.init([try Stream(site: "", created: created, placesFrom: &reader)])
+        }
+    }
+}
+
+extension LinkCursor.Stream: CausalityCodable {
+    package func write(to writer: inout CausalityWriter) {
+        writer.string(site)
+        writePlaces(to: &writer)
+    }
+
+    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+        try self.init(
+            site: try reader.string(), created: try reader.string(), placesFrom: &reader)
+    }
+
+    fileprivate var hasShortForm: Bool { site.isEmpty && !created.isEmpty }
+
+    fileprivate func writePlaces(to writer: inout CausalityWriter) {
+        writer.string(created)
         place.write(to: &writer)
         writer.list(held)
     }
 
-    package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
+    fileprivate init(
+        site: String, created: String, placesFrom reader: inout CausalityReader
+    ) throws(CausalityDecodeError) {
         self.init(
-            stream: try reader.string(), place: try Place(from: &reader), held: try reader.list())
+            site: site, created: created, place: try LinkCursor.Place(from: &reader),
+            held: try reader.list())
     }
 }
 

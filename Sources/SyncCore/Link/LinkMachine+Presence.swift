@@ -42,7 +42,7 @@ extension LinkMachine {
     /// The daemon stops: the others hear of it at once.
     package mutating func leave(at now: Moment) {
         self.now = now
-        guard var ownBeacon, case .consuming = state else { return }
+        guard var ownBeacon, isLinked else { return }
         ownBeacon.clock = now.wallMilliseconds
         publish([ownBeacon.item, LinkItem(.leaving, [])], to: .beacon)
     }
@@ -52,7 +52,7 @@ extension LinkMachine {
     /// When people or hosts change without an event (monotonic nanoseconds).
     var presenceDeadline: UInt64? {
         var deadline = min(roster.deadline, agreement.awayAt, hostsChangedAt ?? .max)
-        if case .consuming = state { deadline = min(deadline, teller.deadline) }
+        if isLinked { deadline = min(deadline, teller.deadline) }
         return deadline == .max ? nil : deadline
     }
 

@@ -34,23 +34,21 @@ extension LinkMachine {
 
     // MARK: Messages of the log
 
-    /// Takes a message of the log.
+    /// Takes a message of a log.
     ///
     /// - Parameter next: the place of this message; `nil` if the cursor does not move.
     mutating func take(
         _ arrival: LinkArrival, _ at: DeliveryPlace, _ contexts: (String) -> CausalContext?,
-        to next: LinkCursor.Place?
+        to next: LinkCursor.Place?, _ place: Int
     ) {
-        var before = place
+        var before = readers[place].place
         guard let subject = LinkSubject(arrival.subject), let form = subject.form,
             subject.fleet == configuration.fleet
         else {
-            if let next { place = next }
-            return drop(arrival, .subject(arrival.subject), next)
+            return drop(arrival, .subject(arrival.subject), next, place)
         }
-        if held.contains(where: { $0.form == form && !$0.takesWholes }) {
-            if let next { place = next }
-            return skip(next)
+        if readers[place].held.contains(where: { $0.form == form && !$0.takesWholes }) {
+            return skip(next, place)
         }
         do throws(LinkRefusal) {
             let headers = try LinkHeaders(arrival.headers)
@@ -62,8 +60,7 @@ extension LinkMachine {
                 return actions.append(.report(.otherLife))
             }
             if isOwn(headers, subject, form, contexts) {
-                if let next { place = next }
-                skip(next)
+                skip(next, place)
                 if headers.number == probe?.number, next != nil {
                     probeEnded(.back)
                     probe?.order = lastOrder
@@ -74,22 +71,26 @@ extension LinkMachine {
                 subject: subject, headers: headers, body: arrival.payload
             ).open(with: keys)
             // Of the wholes, the newest come first, and then the log begins.
-            if next != nil, !isCovered(headers, form, contexts) { watchForCopies(headers) }
-            let message = try parts.take(
+            if next != nil, !isCovered(headers, form, contexts),
+                readers[place].showsCopy(headers)
+            {
+                actions.append(.report(.fork(headers.replica)))
+            }
+            let message = try readers[place].parts.take(
                 piece, of: subject, headers, before: next == nil ? nil : before,
                 at: now.monotonicNanoseconds)
             before = message?.before ?? before
             var items: [LinkItem] = []
             if let message { items = try LinkItem.decode(message.content) }
-            if let next { place = next }
+            if let next { readers[place].place = next }
             give(
                 items, form: form, host: subject.host, milliseconds: at.nanoseconds / 1_000_000,
-                movesCursor: next != nil, before: before)
+                movesCursor: next != nil, before: before, of: place)
         } catch {
-            if let next { place = next }
-            guard case .newerVersion = error else { return drop(arrival, error, next) }
-            hold(form, at: before, because: error)
-            skip(next)
+            guard case .newerVersion = error else { return drop(arrival, error, next, place) }
+            if let next { readers[place].place = next }
+            hold(form, at: before, because: error, place)
+            skip(next == nil ? nil : readers[place].place, place)
         }
     }
 
@@ -118,36 +119,38 @@ extension LinkMachine {
     }
 
     private mutating func drop(
-        _ arrival: LinkArrival, _ refusal: LinkRefusal, _ next: LinkCursor.Place?
+        _ arrival: LinkArrival, _ refusal: LinkRefusal, _ next: LinkCursor.Place?, _ place: Int
     ) {
         actions.append(
             .report(.dropped(subject: arrival.subject.cut(toBytes: 256), refusal)))
-        skip(next)
+        skip(next, place)
     }
 
     /// The cursor moves past a message without an effect.
-    mutating func skip(_ next: LinkCursor.Place?) {
-        guard next != nil else { return }
-        give([], form: "", host: configuration.host, milliseconds: 0, movesCursor: true)
+    mutating func skip(_ next: LinkCursor.Place?, _ place: Int) {
+        guard let next else { return }
+        readers[place].place = next
+        give(
+            [], form: "", host: configuration.host, milliseconds: 0, movesCursor: true, of: place)
     }
 
     /// Hands something to the engine.
-    mutating func give(
+    private mutating func give(
         _ items: [LinkItem], form: String, host: String, milliseconds: Int64, movesCursor: Bool,
-        before: LinkCursor.Place? = nil
+        before: LinkCursor.Place? = nil, of place: Int
     ) {
         guard movesCursor || !items.isEmpty else { return }
         lastOrder += 1
-        var cursor: LinkCursor?
-        if movesCursor, let stream {
-            cursor = LinkCursor(stream: stream, place: parts.before ?? place, held: held)
-        }
-        inHand.append((lastOrder, cursor?.place))
+        let own = movesCursor ? readers[place].cursor : nil
+        readers[place].gave(lastOrder, own)
+        // The effect of what was given before, of all streams, is in the store with this one's.
+        let cursor = own == nil ? nil : LinkCursor(readers.compactMap(\.cursor))
         actions.append(
             .take(
                 LinkDelivery(
                     order: lastOrder, form: form, host: host, milliseconds: milliseconds,
-                    items: items, cursor: cursor, before: before ?? place)))
+                    items: items, cursor: cursor, before: before ?? readers[place].place,
+                    reader: place)))
         if !items.isEmpty { changed() }
     }
 
@@ -161,54 +164,29 @@ extension LinkMachine {
         return counters.upperBound > configuration.counters[form] ?? 0
     }
 
-    /// Two machines that publish as one replica take turns in the log. One run of a daemon that
-    /// follows another does not come back.
-    private mutating func watchForCopies(_ headers: LinkHeaders) {
-        var known = runs[headers.replica, default: []]
-        guard known.last != headers.run else { return }
-        if known.contains(headers.run) {
-            actions.append(.report(.fork(headers.replica)))
-            known = []
-        }
-        runs[headers.replica] = known.suffix(7) + [headers.run]
-    }
-
     // MARK: What the engine says
 
     /// The store has the effect of all deliveries up to this one.
     package mutating func saved(through order: UInt64, at now: Moment) {
         self.now = now
-        let count = inHand.prefix { $0.order <= order }.count
-        if let place = inHand[..<count].last(where: { $0.place != nil })?.place { saved = place }
-        inHand.removeFirst(count)
+        for place in readers.indices { readers[place].saved(through: order) }
         if let tested = probe?.order, tested <= order { probeEnded(.saved) }
-        pull()
+        for place in readers.indices { pull(place) }
     }
 
-    /// Nothing that was handed over since this cursor is in the store: the log is read from there.
-    /// Forms that waited are tried again.
+    /// Nothing that was handed over since this cursor is in the store: the logs are read from
+    /// there. Forms that waited are tried again.
     package mutating func fellBack(to cursor: LinkCursor?, at now: Moment) {
         self.now = now
-        stream = cursor?.stream
-        held = []
-        parts.clear()
-        inHand = []
-        read(from: cursor?.first ?? .start)
+        for place in readers.indices {
+            readers[place].fallBack(
+                to: cursor?.stream(of: readers[place].site, isOwn: place == 0))
+            if readers[place].isConsuming { inspect(place) }
+        }
         editDeliveries {
             $0.items = []
             $0.cursor = nil
         }
-    }
-
-    /// Reads again what follows a place. Others say that what is behind it was not read yet.
-    private mutating func read(from start: LinkCursor.Place) {
-        place = start
-        if start.sequence < saved.sequence || inHand.isEmpty { saved = start }
-        for index in inHand.indices where (inHand[index].place?.sequence ?? 0) > start.sequence {
-            inHand[index].place = nil
-        }
-        runs = [:]
-        if case .consuming = state { inspect() }
     }
 
     /// A form does not take a delivery: it waits there until `release`, and all others go on.
@@ -218,10 +196,12 @@ extension LinkMachine {
         _ delivery: LinkDelivery, takesWholes: Bool = false, at now: Moment
     ) {
         self.now = now
-        hold(delivery.form, at: delivery.before, because: nil, takesWholes: takesWholes)
+        let place = delivery.reader
+        hold(
+            delivery.form, at: delivery.before, because: nil, takesWholes: takesWholes, place)
         // What is behind it for this form waits with it.
-        editDeliveries { if $0.form == delivery.form { $0.items = [] } }
-        inHand.removeAll { $0.order == delivery.order }
+        editDeliveries { if $0.form == delivery.form, $0.reader == place { $0.items = [] } }
+        readers[place].giveBack(delivery.order)
     }
 
     /// A form that is not here waits for its whole, and then continues with this delivery.
@@ -229,54 +209,68 @@ extension LinkMachine {
     /// - Returns: whether it waits. If not, too many do, and a later whole has what is in it.
     package mutating func holdUntilWhole(_ delivery: LinkDelivery, at now: Moment) -> Bool {
         self.now = now
-        let isHeld = held.contains { $0.form == delivery.form }
-        guard isHeld || held.count < Self.heldMax / 2 else { return false }
+        guard
+            readers[delivery.reader].isHeld(delivery.form) || heldCount < Self.heldMax / 2
+        else { return false }
         hold(delivery, takesWholes: true, at: now)
         return true
     }
 
     /// Whether a form waits, and its wholes are taken.
     package func takesWholes(_ form: String) -> Bool {
-        held.contains { $0.form == form && $0.takesWholes }
+        readers.contains { $0.held.contains { $0.form == form && $0.takesWholes } }
     }
 
-    /// A held form goes on, from where it waits.
+    /// A held form goes on, in each stream from where it waits.
     package mutating func release(_ form: String, at now: Moment) {
         self.now = now
-        guard let waiting = held.firstIndex(where: { $0.form == form }) else { return }
-        let start = held.remove(at: waiting).place
-        // While the wholes are read, the log comes from its beginning anyway.
-        if case .consuming(let reader) = state, case .wholes = reader.pass { return }
-        // Others have what comes again, and skip it.
-        read(from: start.sequence < place.sequence ? start : place)
+        for place in readers.indices {
+            let reader = readers[place]
+            guard let waiting = reader.held.firstIndex(where: { $0.form == form }) else { continue }
+            let start = readers[place].held.remove(at: waiting).place
+            // While the wholes are read, the log comes from its beginning anyway.
+            if case .wholes? = reader.consumer?.pass { continue }
+            // Others have what comes again, and skip it.
+            readers[place].read(
+                from: start.sequence < reader.place.sequence ? start : reader.place)
+            if reader.isConsuming { inspect(place) }
+        }
     }
 
+    /// How many forms wait, in each stream that they wait in.
+    private var heldCount: Int { readers.reduce(0) { $0 + $1.held.count } }
+
     private mutating func hold(
-        _ form: String, at place: LinkCursor.Place, because refusal: LinkRefusal?,
-        takesWholes: Bool = false
+        _ form: String, at start: LinkCursor.Place, because refusal: LinkRefusal?,
+        takesWholes: Bool = false, _ place: Int
     ) {
-        if let known = held.firstIndex(where: { $0.form == form }) {
-            held[known].takesWholes = takesWholes
+        if let known = readers[place].held.firstIndex(where: { $0.form == form }) {
+            readers[place].held[known].takesWholes = takesWholes
             return
         }
-        guard held.count < Self.heldMax else { return stop(at: place) }
-        held.append(LinkCursor.Held(form: form, place: place, takesWholes: takesWholes))
-        held.sort { $0.form < $1.form }
+        guard heldCount < Self.heldMax else { return stop(at: start, place) }
+        readers[place].held.append(
+            LinkCursor.Held(form: form, place: start, takesWholes: takesWholes))
+        readers[place].held.sort { $0.form < $1.form }
         if let refusal { actions.append(.report(.held(form: form, refusal))) }
-        let all = held
-        editDeliveries { $0.cursor?.held = all }
+        let (site, held) = (readers[place].site, readers[place].held)
+        editDeliveries { delivery in
+            guard let index = delivery.cursor?.streams.firstIndex(where: { $0.site == site })
+            else { return }
+            delivery.cursor?.streams[index].held = held
+        }
     }
 
     /// So many forms wait that no more are remembered: nothing is read on, and nothing is lost.
-    private mutating func stop(at place: LinkCursor.Place) {
-        self.place = place
-        runs = [:]
+    private mutating func stop(at start: LinkCursor.Place, _ place: Int) {
+        readers[place].stop(at: start)
         editDeliveries {
-            $0.items = []
+            if $0.reader == place { $0.items = [] }
             $0.cursor = nil
         }
         refuse(
-            "\(Self.heldMax) forms wait already; see pickerctl link status for what they wait for")
+            "\(Self.heldMax) forms wait already; see pickerctl link status for what they wait for",
+            place)
     }
 
     /// Changes deliveries that the engine does not have yet.

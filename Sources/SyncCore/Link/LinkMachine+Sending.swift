@@ -94,20 +94,23 @@ extension LinkMachine {
         _ digests: [(form: String, digest: UInt64)], awaited: [String] = [], at now: Moment
     ) {
         self.now = now
-        guard case .consuming = state, let linkedAt, let stream else { return }
+        guard isLinked, let linkedAt else { return }
+        // A form that waits has less than the cursors say, and others may have more.
+        let waiting = Set(heldForms)
+        let isExact = readers.allSatisfy { !$0.isReached || $0.isExact }
+        let own = readers[0].told
         let beacon = Beacon(
             run: configuration.run, replica: configuration.replica,
             linkedMilliseconds: (now.monotonicNanoseconds - linkedAt) / 1_000_000,
-            stream: stream, sequence: saved.sequence, acknowledged: sender.acknowledged,
+            stream: own.stream, sequence: own.sequence, acknowledged: sender.acknowledged,
             clock: now.wallMilliseconds, version: configuration.version,
             forms: digests.map { form, digest in
-                // A form that waits has less than the cursor says, and others may have more.
-                let isExact = saved.sequence >= furthest && !held.contains { $0.form == form }
-                return Beacon.Form(
+                Beacon.Form(
                     name: form, digest: digest,
-                    unsent: sender.unsent(of: form) + (isExact ? 0 : 1),
+                    unsent: sender.unsent(of: form)
+                        + (isExact && !waiting.contains(form) ? 0 : 1),
                     wantsWhole: awaited.contains(form))
-            })
+            }, site: own.site, others: readers.dropFirst().map(\.told))
         ownBeacon = beacon
         publish([beacon.item], to: .beacon)
     }
@@ -125,7 +128,7 @@ extension LinkMachine {
 
     /// Sends what can be sent.
     mutating func pump() {
-        guard case .consuming = state else { return }
+        guard isLinked else { return }
         for (form, why) in sender.takeWanted() {
             actions.append(.makeWhole(form: form, why: why))
         }
@@ -171,7 +174,14 @@ extension LinkMachine {
     /// The log has taken a part, or refused it.
     mutating func acknowledged(_ id: String, _ arrival: LinkArrival) {
         let answer = try? JetStreamTalk.published(arrival.payload, fleet: configuration.fleet)
-        if case .success(let sequence)? = answer, PullStatus(arrival.headers) == nil {
+        if case .success((let sequence, let domain))? = answer,
+            PullStatus(arrival.headers) == nil
+        {
+            let site = readers[0].site
+            guard site.isEmpty || domain.isEmpty || domain == site else {
+                actions.append(.report(.misdirected(site: site, domain: domain.cut(toBytes: 64))))
+                return
+            }
             let taken = sender.acknowledged(
                 id, sequence: sequence, at: now.monotonicNanoseconds)
             for (form, context) in taken {
@@ -217,6 +227,7 @@ extension LinkMachine {
                 actions.append(.report(.disagreement(form: form, host: host)))
                 (needed, why) = (form, .disagreement)
             case .wanted(let form): (needed, why) = (form, .asked)
+            case .separation(let form): (needed, why) = (form, .disagreement)
             }
             guard !configuration.isFollower else { continue }
             wholes.demand(needed, why, random: random, now: now.monotonicNanoseconds)
@@ -244,14 +255,17 @@ extension LinkMachine {
         return try? LinkItem.decode(content)
     }
 
-    /// Another machine has this host's name: the one that came later yields.
+    /// Another machine has this host's name: the one that came later yields. A beacon takes some
+    /// time, so of two that came at about the same time each could take itself for the older one;
+    /// of these the run decides, as both judge it alike.
     private mutating func twin(_ beacon: Beacon) {
         let linked = linkedAt.map { (now.monotonicNanoseconds - $0) / 1_000_000 } ?? 0
-        if case .consuming = state,
-            (linked, configuration.run) > (beacon.linkedMilliseconds, beacon.run)
-        {
-            return
-        }
+        let (isOlder, apart) =
+            linked > beacon.linkedMilliseconds
+            ? (true, linked - beacon.linkedMilliseconds)
+            : (false, beacon.linkedMilliseconds - linked)
+        let stays = apart > Self.patience / 1_000_000 ? isOlder : configuration.run > beacon.run
+        if isLinked, stays { return }
         guard server != nil else { return }
         refuse(
             "another machine is linked as \(configuration.host); give one of them another name "
@@ -260,10 +274,11 @@ extension LinkMachine {
 
     /// Looks whether a whole is due.
     mutating func lookAtWholes() {
-        guard case .consuming(let reader) = state, reader.isLive, !configuration.isFollower
-        else { return }
+        guard readers[0].isLive, !configuration.isFollower else { return }
         let time = now.monotonicNanoseconds
-        let ageMax = reader.info.ageMax.map { Int64(clamping: $0) } ?? JetStreamTalk.ageMax
+        // A whole in any of the streams counts.
+        let ages = readers.compactMap { $0.consumer?.info.ageMax }
+        let ageMax = ages.min().map { Int64(clamping: $0) } ?? JetStreamTalk.ageMax
         if wholes.mustLook(at: time) {
             wholes.look(
                 at: contexts, ageMax: ageMax, wall: now.wallMilliseconds, random: random, now: time)

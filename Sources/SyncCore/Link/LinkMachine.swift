@@ -1,13 +1,10 @@
 // The link of a host to its fleet without any I/O: what the bridge and the engine say comes in,
 // actions go out; time, randomness and keys are parameters.
 //
-//   detached ─attached─▶ down ─up─▶ inspecting ─info─▶ verifying ─it is there─▶ reading ⇄ live
-//                         ▲          │   ▲ │             │ another message, or none
-//                         │          │   │ └ unusable    ▼
-//                         │          │ retry  refused   readingAgain ─wholes are read─▶ reading
-//                         │          └ no stream: creating ─▶ inspecting
-//                         └─ down, no answer in time: from every state
-//   detached ◀─ detached: from every state
+//   detached ──attached──▶ down ──up──▶ up: each stream of the fleet has a StreamReader, whose
+//      ▲                     ▲           │   head has its states
+//      │                     └── down, no answer in time
+//      └── detached: from every state
 //
 // Beside it are the outbox (LinkSender), the other hosts (Agreement) and the wholes (WholeKeeper).
 //
@@ -39,6 +36,9 @@ package struct LinkMachine: ~Copyable {
         package var version: String
         /// Whether the host takes what others do and says nothing but beacons.
         package var isFollower = false
+        /// The JetStream domains of all sites, this host's first; an empty name: the fleet has one
+        /// stream, in the domain of its server.
+        package var sites = [""]
         /// Bytes of one form's transactions that wait to be sent.
         package var outboxBytesMax = 64 << 20
 
@@ -54,50 +54,10 @@ package struct LinkMachine: ~Copyable {
         }
     }
 
-    /// A request of JetStream without an answer yet.
-    struct Awaited {
-        let token: UInt64
-        let deadline: UInt64
-    }
-
-    enum State {
+    enum Connection {
         case detached
         case down
-        case inspecting(Awaited)
-        case creating(Awaited)
-        case refused(until: UInt64)
-        case consuming(Reader)
-    }
-
-    /// Reads a consumer of the stream.
-    struct Reader {
-        enum Pass {
-            /// The first message must be the one at the cursor.
-            case verifying
-            case wholes
-            case log
-        }
-
-        struct Pull {
-            let token: UInt64
-            var left: Int
-            let deadline: UInt64
-        }
-
-        let info: JetStreamInfo
-        var pass: Pass
-        /// The consumer is being made.
-        var opening: Awaited?
-        var consumer = ""
-        var pulls: [Pull] = []
-        var lastDelivery: UInt64 = 0
-        /// The stream was asked how long it is, as a pull brought nothing.
-        var checking: Awaited?
-        /// The place at which the last check found more in the stream.
-        var wasBehindAt: UInt64?
-        /// The next message is larger than a pull may bring.
-        var isNextLarge = false
-        var isLive = false
+        case up
     }
 
     /// An answer that takes longer is none, in nanoseconds.
@@ -118,30 +78,14 @@ package struct LinkMachine: ~Copyable {
     var configuration: Configuration
     package let keys: LinkKeys
     let random: @Sendable () -> UInt64
-    var state = State.detached
+    var connection = Connection.detached
     var now: Moment
     var actions = Queue<LinkAction>()
     var server: LinkServer?
 
-    /// The life of the stream and the place in it that the next message follows. Saved or not.
-    var stream: String?
-    var place = LinkCursor.Place.start
-    var held: [LinkCursor.Held]
-    var parts = PartCollector()
-    /// Deliveries that the store does not have yet, with their cursors.
-    var inHand: [(order: UInt64, place: LinkCursor.Place?)] = []
+    /// One for each stream, that of this host's site first.
+    var readers: [StreamReader]
     var lastOrder: UInt64 = 0
-    /// How far the store has the log.
-    var saved: LinkCursor.Place
-    /// How far something was joined; `.max` if that is not known. A cursor that is not as far says
-    /// less than the store has.
-    var furthest = UInt64.max
-    /// The stream that was read is gone, which was seen once.
-    var wasMissing = false
-    /// The place behind which a consumer delivered nothing, although the stream has more.
-    var stuckAt: UInt64?
-    /// The runs of each replica, in the order of the log.
-    var runs: [ReplicaID: [UInt64]] = [:]
 
     var sender: LinkSender
     /// Which hosts have the same.
@@ -159,8 +103,6 @@ package struct LinkMachine: ~Copyable {
     var roster = PresenceRoster()
     /// When the engine hears that other hosts came or went.
     var hostsChangedAt: UInt64?
-    /// The reason of the last refusal, which is said once.
-    var refusal: String?
     /// The last test of the link.
     package internal(set) var probe: LinkProbe?
     /// What the log has of the forms of the last `lookAtWholes`.
@@ -177,35 +119,31 @@ package struct LinkMachine: ~Copyable {
         self.keys = keys
         self.random = random
         self.now = now
-        stream = cursor?.stream
-        // Forms that waited are tried again: this may be the daemon that can read them.
-        place = cursor?.first ?? .start
-        saved = place
-        held = []
+        readers = configuration.sites.enumerated().map { place, site in
+            StreamReader(site: site, kept: cursor?.stream(of: site, isOwn: place == 0))
+        }
         sender = LinkSender(outboxBytesMax: configuration.outboxBytesMax)
     }
 
     // MARK: Questions
 
-    /// The state, for people.
+    /// The state, for people: that of the stream where this host publishes.
     package var phase: LinkPhase {
-        switch state {
+        switch connection {
         case .detached: .detached
         case .down: .down
-        case .inspecting: .inspecting
-        case .creating: .creating
-        case .refused: .refused
-        case .consuming(let reader):
-            switch reader.pass {
-            case .verifying: .verifying
-            case .wholes: .readingAgain
-            case .log: reader.isLive ? .live : .reading
-            }
+        case .up: readers[0].phase
         }
     }
 
+    /// Whether this host publishes, and is one of the fleet.
+    var isLinked: Bool { readers[0].isConsuming }
+
     /// Why the link is not used, while it is refused: one sentence.
-    package var refusalReason: String? { refusal }
+    package var refusalReason: String? { readers[0].refusal }
+
+    /// Whether all of each stream has been read.
+    package var hasReadAll: Bool { readers.allSatisfy(\.isLive) }
 
     /// What the log does not have, as `unsent(of:)` counts it, and its bytes but for wholes.
     package var unsent: (transactions: Int, bytes: Int) { sender.unsent }
@@ -214,7 +152,10 @@ package struct LinkMachine: ~Copyable {
     package func unsent(of form: String) -> UInt64 { sender.unsent(of: form) }
 
     /// The forms that wait, by name.
-    package var heldForms: [String] { held.map(\.form) }
+    package var heldForms: [String] {
+        if readers.count == 1 { return readers[0].held.map(\.form) }
+        return Set(readers.flatMap { $0.held.map(\.form) }).sorted()
+    }
 
     /// The next action, in order.
     package mutating func takeAction() -> LinkAction? {
@@ -226,20 +167,13 @@ package struct LinkMachine: ~Copyable {
     /// When something is to be done without an event: `deadlinePassed`. Nanoseconds of the
     /// monotonic clock.
     package var deadline: UInt64? {
-        var deadlines: [UInt64?] = [presenceDeadline]
-        switch state {
-        case .detached, .down: return presenceDeadline
-        case .inspecting(let awaited), .creating(let awaited): deadlines.append(awaited.deadline)
-        case .refused(let until): deadlines.append(until)
-        case .consuming(let reader):
-            deadlines += [
-                reader.opening?.deadline, reader.checking?.deadline, beaconAt, sender.deadline,
-                probe?.deadline,
-            ]
-            deadlines += reader.pulls.map(\.deadline)
-            if reader.isLive, !configuration.isFollower { deadlines.append(wholes.deadline) }
+        var deadlines = [presenceDeadline]
+        guard case .up = connection else { return presenceDeadline }
+        for reader in readers { deadlines += reader.deadlines }
+        if isLinked {
+            deadlines += [beaconAt, sender.deadline, probe?.deadline]
+            if readers[0].isLive, !configuration.isFollower { deadlines.append(wholes.deadline) }
         }
-        deadlines.append(parts.deadline)
         return deadlines.compactMap(\.self).min()
     }
 
@@ -248,30 +182,27 @@ package struct LinkMachine: ~Copyable {
     /// A bridge is there.
     package mutating func attached(at now: Moment) {
         self.now = now
-        disconnect()
-        state = .down
+        disconnect(.down)
     }
 
     /// The bridge is gone.
     package mutating func detached(at now: Moment) {
         self.now = now
-        disconnect()
-        state = .detached
+        disconnect(.detached)
     }
 
     /// The bridge has no server.
     package mutating func down(at now: Moment) {
         self.now = now
         guard !isDetached else { return }
-        disconnect()
-        state = .down
+        disconnect(.down)
     }
 
     /// The bridge has a server.
     package mutating func up(_ server: LinkServer, at now: Moment) {
         self.now = now
         guard !isDetached else { return }
-        disconnect()
+        disconnect(.up)
         self.server = server
         actions.append(
             .subscribe([inbox + ".>"] + LinkSubject.heard(in: configuration.fleet)))
@@ -280,50 +211,64 @@ package struct LinkMachine: ~Copyable {
                 "the server takes messages of at most \(server.payloadMax) bytes; set its "
                     + "max_payload to 1MB")
         }
-        inspect()
+        for place in readers.indices { inspect(place) }
     }
 
-    var isDetached: Bool { if case .detached = state { true } else { false } }
+    private var isDetached: Bool { if case .detached = connection { true } else { false } }
 
-    private mutating func disconnect() {
-        probeFailed()
+    private mutating func disconnect(_ connection: Connection) {
+        self.connection = connection
+        for place in readers.indices { readers[place].disconnect() }
         server = nil
         leaveFleet()
     }
 
     /// Nothing is said to the other hosts any more.
     private mutating func leaveFleet() {
+        probeFailed()
         linkedAt = nil
         beaconAt = nil
         teller.link(false, at: now.monotonicNanoseconds)
     }
 
-    // MARK: The stream
+    // MARK: The streams
 
-    /// Looks at the stream, and reads from the cursor.
-    mutating func inspect() {
-        state = .inspecting(ask(JetStreamTalk.info(fleet: configuration.fleet)))
+    /// Looks at a stream, and reads from the cursor.
+    mutating func inspect(_ place: Int) {
+        readers[place].state = .inspecting(
+            ask(JetStreamTalk.info(fleet: configuration.fleet, site: readers[place].site)))
     }
 
-    /// The link is not used; it is looked at again later.
-    mutating func refuse(_ reason: String, for delay: UInt64 = Self.refusalDelay) {
-        state = .refused(until: now.monotonicNanoseconds + delay)
-        leaveFleet()
-        probeFailed()
-        guard refusal != reason else { return }
-        refusal = reason
-        actions.append(.report(.refused(reason)))
+    /// A stream is not read; it is looked at again later. If it is this site's, the host leaves the
+    /// fleet until then.
+    mutating func refuse(_ reason: String, _ place: Int, for delay: UInt64 = Self.refusalDelay) {
+        let isNew = readers[place].refuse(
+            reason, until: now.monotonicNanoseconds + delay, wall: now.wallMilliseconds)
+        if place == 0 { leaveFleet() }
+        guard isNew else { return }
+        actions.append(
+            .report(
+                place == 0 ? .refused(reason) : .unread(site: readers[place].site, reason)))
+    }
+
+    /// Nothing is said and read until then.
+    mutating func refuse(_ reason: String) {
+        for place in readers.indices.dropFirst() {
+            readers[place].disconnect()
+            readers[place].state = .refused(until: now.monotonicNanoseconds + Self.refusalDelay)
+        }
+        refuse(reason, 0)
     }
 
     /// Publishes a request of JetStream.
-    mutating func ask(_ request: JetStreamRequest) -> Awaited {
+    mutating func ask(_ request: JetStreamRequest) -> StreamReader.Awaited {
         lastToken += 1
         actions.append(
             .publish(
                 LinkPublication(
                     subject: request.subject, reply: "\(inbox).a.\(lastToken)",
                     payload: request.payload)))
-        return Awaited(
+        return StreamReader.Awaited(
             token: lastToken, deadline: now.monotonicNanoseconds + Self.patience)
     }
 
@@ -337,45 +282,44 @@ package struct LinkMachine: ~Copyable {
         self.now = now
         let time = now.monotonicNanoseconds
         lookAtPresence()
-        let forgotten = parts.forget(at: time)
-        for subject in forgotten {
-            actions.append(.report(.incomplete(subject: subject.text)))
-        }
-        // The cursor waited for them.
-        if !forgotten.isEmpty { skip(place) }
-        switch state {
-        case .detached, .down: return
-        case .creating(let awaited) where awaited.deadline <= time:
-            // A server that may not make a stream for us does not answer.
-            refuse(Self.missingStream(configuration.fleet))
-        case .inspecting(let awaited) where awaited.deadline <= time: giveUp()
-        case .refused(let until) where until <= time: inspect()
-        case .consuming(let reader):
-            let isSilent =
-                [reader.opening, reader.checking].contains {
-                    $0.map { $0.deadline <= time } == true
-                }
-                || reader.pulls.contains { $0.deadline <= time }
-            if isSilent { return giveUp() }
-            if let end = probe?.deadline, end <= time { probeFailed() }
-            if let beaconAt, beaconAt <= time {
-                self.beaconAt = time + Self.beaconPeriod
-                actions.append(.makeBeacon)
+        for place in readers.indices {
+            let forgotten = readers[place].parts.forget(at: time)
+            for subject in forgotten {
+                actions.append(.report(.incomplete(subject: subject.text)))
             }
-            tellPresence()
-            lookAtWholes()
-            pump()
-        default: break
+            // The cursor waited for them.
+            if !forgotten.isEmpty { skip(readers[place].place, place) }
         }
+        for place in readers.indices {
+            guard case .up = connection else { return }
+            switch readers[place].state {
+            case .creating(let awaited) where awaited.deadline <= time:
+                // A server that may not make a stream for us does not answer.
+                refuse(Self.missingStream(configuration.fleet, readers[place].site), place)
+            case .refused(let until) where until <= time: inspect(place)
+            default: if readers[place].isSilent(at: time) { giveUp(place) }
+            }
+        }
+        guard isLinked else { return }
+        if let end = probe?.deadline, end <= time { probeFailed() }
+        if let beaconAt, beaconAt <= time {
+            self.beaconAt = time + Self.beaconPeriod
+            actions.append(.makeBeacon)
+        }
+        tellPresence()
+        lookAtWholes()
+        pump()
     }
 
-    private mutating func giveUp() {
+    private mutating func giveUp(_ place: Int) {
+        guard place == 0 else {
+            return refuse("it does not answer", place, for: Self.failureDelay)
+        }
         actions.append(
             .close(
                 reason: "the server did not answer in \(Self.patience / 1_000_000_000) s; check "
                     + "that it has JetStream, and the permissions of this host"))
-        disconnect()
-        state = .down
+        disconnect(.down)
     }
 
     /// The stream does not exist, and this host does not make it.
@@ -384,9 +328,9 @@ package struct LinkMachine: ~Copyable {
             + "another one must make it"
     }
 
-    static func missingStream(_ fleet: String) -> String {
+    static func missingStream(_ fleet: String, _ site: String) -> String {
         "the stream \(LinkSubject.stream(of: fleet)) does not exist and this host may not make it; "
             + "make it with the settings of pickersync-link(1), or allow "
-            + "$JS.API.STREAM.CREATE.\(LinkSubject.stream(of: fleet))"
+            + JetStreamTalk.create(fleet: fleet, site: site).subject
     }
 }

@@ -66,7 +66,8 @@ extension LinkMachine {
         self.now = now
         let time = now.monotonicNanoseconds
         if let probe, probe.awaited != nil || time < probe.startedAt + Self.probePeriod { return }
-        let request = ask(JetStreamTalk.info(fleet: configuration.fleet))
+        let request = ask(
+            JetStreamTalk.info(fleet: configuration.fleet, site: readers[0].site))
         probe = LinkProbe(token: request.token, number: random(), at: time)
     }
 

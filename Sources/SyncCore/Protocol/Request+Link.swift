@@ -71,11 +71,14 @@ public struct LinkAttached: Hashable, Sendable {
     public var fleet: String
     /// The name of the daemon's host in it.
     public var host: String
+    /// The JetStream domains of all sites, the host's first; empty: the fleet has one stream.
+    public var streams: [String]
 
     /// The link of this host.
-    public init(fleet: String, host: String) {
+    public init(fleet: String, host: String, streams: [String] = []) {
         self.fleet = fleet
         self.host = host
+        self.streams = streams
     }
 
     /// Writes the object.
@@ -83,13 +86,16 @@ public struct LinkAttached: Hashable, Sendable {
         writer.beginObject()
         writer.member("fleet", fleet)
         writer.member("host", host)
+        writer.member("streams", streams.isEmpty ? nil : streams)
         writer.endObject()
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "result")
-        self.init(fleet: try reader.string("fleet"), host: try reader.string("host"))
+        self.init(
+            fleet: try reader.string("fleet"), host: try reader.string("host"),
+            streams: reader["streams"] == nil ? [] : try reader.strings("streams"))
     }
 }
 

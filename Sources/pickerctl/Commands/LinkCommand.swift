@@ -163,7 +163,29 @@ struct LinkReport {
     /// Whether edits go to the other hosts and come from them.
     var isWell: Bool {
         json["up"]?.boolValue == true && !forms.contains { $0["held"] != nil }
-            && json["dropped"] == nil
+            && json["dropped"] == nil && unread.isEmpty
+    }
+
+    /// The streams, that of this host's site first; none if the fleet has one.
+    private var streams: [JSON] { json["streams"]?.arrayValue ?? [] }
+
+    /// Other sites whose streams are not read, while the link is up.
+    private var unread: [JSON] {
+        json["up"]?.boolValue == true
+            ? streams.filter { $0["isReached"]?.boolValue == false } : []
+    }
+
+    /// Hosts that publish at a site whose stream this host does not read.
+    private var unheard: [String] {
+        let read = streams.map { $0["site"]?.stringValue ?? "" }
+        return (json["hosts"]?.arrayValue ?? []).compactMap { host in
+            let site = host["site"]?.stringValue ?? ""
+            if read.isEmpty ? site.isEmpty : read.contains(site) { return nil }
+            let name = host["host"]?.stringValue ?? ""
+            return site.isEmpty
+                ? "\(name) has no sites: set link.streams there"
+                : "\(name) publishes at \(site), which is not read here: add it to link.streams"
+        }
     }
 
     /// The newest message that was not taken.
@@ -185,6 +207,7 @@ struct LinkReport {
     /// `link ops: up (nats1:4222, 0.4 ms), nothing unsent`.
     var summary: String {
         "link \(json["fleet"]?.stringValue ?? ""): \(state), "
+            + unread.map { "cut off from \($0["site"]?.stringValue ?? ""), " }.joined()
             + (json["mode"]?.stringValue == "follow" ? "follows: edits nothing" : unsent)
     }
 
@@ -212,6 +235,18 @@ struct LinkReport {
     /// The whole report.
     var lines: [String] {
         var lines = [summary, "host: \(json["host"]?.stringValue ?? "")"]
+        for (place, stream) in streams.enumerated() {
+            let site = stream["site"]?.stringValue ?? ""
+            let since = stream["since"]?.stringValue.flatMap { Timestamp($0) }
+            let why = stream["why"]?.stringValue.map { " (\($0))" } ?? ""
+            lines.append(
+                place == 0
+                    ? "site: \(site)"
+                    : stream["isReached"]?.boolValue == true
+                        ? "\(site): its log is read"
+                        : "\(site): not read" + (since.map { " since \(LocalTime.text($0))" } ?? "")
+                            + why)
+        }
         for host in json["hosts"]?.arrayValue ?? [] {
             let name = host["host"]?.stringValue ?? ""
             let seconds = (host["heardMs"]?.integerValue ?? 0) / 1_000
@@ -234,7 +269,7 @@ struct LinkReport {
             lines.append(
                 unsent == 0 ? "\(name): agrees \(of)" : "\(name): \(unsent) unsent, agreed \(of)")
         }
-        return lines + waiting + [dropped].compactMap(\.self)
+        return lines + unheard + waiting + [dropped].compactMap(\.self)
     }
 }
 

@@ -158,6 +158,9 @@ enum Metrics {
             "link_clock_seconds", .gauge, each: "host", of: "link.hosts", member: "clockMs",
             "How far the clock of the host is ahead of this one's.", .milliseconds),
         Metric(
+            "link_stream_up", .gauge, each: "site", of: "link.streams", member: "isReached",
+            "1 while the log of the site is read; where a fleet has several."),
+        Metric(
             "link_forks_total", .counter, "link.counters.forks",
             "Replicas that two machines were seen to write as."),
         Metric(

@@ -80,21 +80,23 @@ final class LinkHost {
     var faults: [String] = []
     var people = LinkPeople()
     let bug: LinkBug?
+    private let sites: [String]
     private var random: SplitMix64
 
-    init(index: Int, bug: LinkBug?, seed: UInt64, at now: Moment) {
+    init(index: Int, sites: [String] = [""], bug: LinkBug?, seed: UInt64, at now: Moment) {
         self.index = index
+        self.sites = sites
         self.bug = bug
         name = "host\(index)"
         random = SplitMix64(seed: seed)
         durable = LinkStore(replica: ReplicaID(id: UInt64(index + 1), epoch: 0))
         run = random.next()
         working = durable
-        machine = Self.machine(name, run, durable, bug, random.next(), now)
+        machine = Self.machine(name, sites, run, durable, bug, random.next(), now)
     }
 
     private static func machine(
-        _ name: String, _ run: UInt64, _ store: LinkStore, _ bug: LinkBug?, _ seed: UInt64,
+        _ name: String, _ sites: [String], _ run: UInt64, _ store: LinkStore, _ bug: LinkBug?, _ seed: UInt64,
         _ now: Moment
     ) -> LinkMachine {
         var keys = LinkKeys.forTests()
@@ -103,6 +105,7 @@ final class LinkHost {
         let random = SharedRandom(seed: seed)
         var options = LinkMachine.Configuration(
             fleet: "ops", host: name, run: run, replica: store.replica, version: "1")
+        options.sites = sites
         for (form, context) in store.forms {
             options.counters[form] = context.highestCounter(of: store.replica)
         }
@@ -124,7 +127,7 @@ final class LinkHost {
         people = LinkPeople()
         run = random.next()
         working = durable
-        machine = Self.machine(name, run, durable, bug, random.next(), now)
+        machine = Self.machine(name, sites, run, durable, bug, random.next(), now)
         machine.attached(at: now)
         isUp = false
         toServer = []

@@ -38,9 +38,10 @@ package final class LinkWorld {
 
     private var random: SplitMix64
     private var hosts: [LinkHost] = []
-    private var stream: ModelStream
+    private var sites: ModelSites
     private var now = Moment(wallMilliseconds: 1_795_511_636_000, monotonicNanoseconds: 1)
-    private var truth = LinkTruth()
+    /// Of each stream.
+    private var truths: [LinkTruth]
     /// What went wrong; the first is the cause.
     package private(set) var faults: [String] = []
 
@@ -61,12 +62,22 @@ package final class LinkWorld {
         seeds.contains { LinkWorld(seed: $0, bug: bug).run(steps: steps) != nil }
     }
 
-    /// A fleet of three hosts.
+    /// A fleet of three hosts, with one stream, or with two or three at sites.
     package init(seed: UInt64, bug: LinkBug? = nil) {
         random = SplitMix64(seed: seed)
-        stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
+        let isOld = random.next() % 2 == 0
+        let (names, homes) =
+            switch seed % 5 {
+            case 0: (["hub", "berlin"], [0, 1, 1])
+            case 1: (["hub", "berlin", "oslo"], [0, 1, 2])
+            default: ([""], [0, 0, 0])
+            }
+        sites = ModelSites(fleet: "ops", names: names, homes: homes, isOld: isOld)
+        truths = names.map { _ in LinkTruth() }
         for index in 0..<3 {
-            let host = LinkHost(index: index, bug: bug, seed: random.next(), at: now)
+            let host = LinkHost(
+                index: index, sites: ModelSites.seen(names, from: homes[index]), bug: bug,
+                seed: random.next(), at: now)
             host.machine.attached(at: now)
             hosts.append(host)
         }
@@ -80,6 +91,7 @@ package final class LinkWorld {
             check()
         }
         guard faults.isEmpty else { return faults.first }
+        sites.heal()
         for host in hosts { host.commit(at: now) }
         let expected = knownAnywhere()
         for _ in 0..<1_200 where faults.isEmpty && missing(expected) != nil {
@@ -92,7 +104,7 @@ package final class LinkWorld {
     /// A host dies with people in its forms: who is still shown of it afterwards.
     private func shownOfTheDead() -> String? {
         let dead = hosts.removeLast()
-        stream.disconnected(dead.index)
+        sites.disconnected(dead.index)
         for _ in 0..<64 { settle() }
         for host in hosts {
             for form in Self.forms where !host.people.shown(of: dead.name, in: form).isEmpty {
@@ -128,7 +140,9 @@ package final class LinkWorld {
                 }
             }
             if host.machine.unsent.transactions > 0 { return "\(host.name): unsent" }
-            if host.machine.phase != .live { return "\(host.name): \(host.machine.phase)" }
+            if host.machine.phase != .live || !host.machine.hasReadAll {
+                return "\(host.name): \(host.machine.phase)"
+            }
         }
         return nil
     }
@@ -141,6 +155,7 @@ package final class LinkWorld {
             (Step.edit, 12), (.delete, 1), (.toServer, 40), (.fromServer, 60), (.commit, 20),
             (.time, 12), (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2),
             (.server, 2), (.lose, 2), (.double, 2), (.people, 6), (.delay, 2),
+            (.site, sites.streams.count == 1 ? 0 : 3),
         ])
         switch choice {
         case .edit: host.edit(Self.forms[Int.random(in: 0..<2, using: &random)])
@@ -154,7 +169,7 @@ package final class LinkWorld {
         case .fail: host.failBatch(at: now)
         case .cut: cut(host)
         case .restart:
-            stream.disconnected(host.index)
+            sites.disconnected(host.index)
             host.restart(from: nil, at: now)
             checkCursor(host)
         case .backup: host.backups.append(host.durable)
@@ -162,9 +177,10 @@ package final class LinkWorld {
             guard let backup = host.backups.popLast(), host.durable.replica.epoch < 15 else {
                 break
             }
-            stream.disconnected(host.index)
+            sites.disconnected(host.index)
             host.restart(from: backup, at: now)
         case .server: harmServer()
+        case .site: harmSite()
         case .lose: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
         case .double:
             if let first = host.fromServer.first { host.fromServer.insert(first, at: 0) }
@@ -180,7 +196,7 @@ package final class LinkWorld {
 
     private enum Step {
         case edit, delete, toServer, fromServer, commit, time, fail, cut, restart, restore, backup
-        case server, lose, double, people, delay
+        case server, site, lose, double, people, delay
     }
 
     /// A message that nobody keeps comes after others.
@@ -191,22 +207,37 @@ package final class LinkWorld {
         host.fromServer.insert(message, at: later)
     }
 
+    private var anySite: Int {
+        sites.streams.count == 1 ? 0 : Int.random(in: sites.streams.indices, using: &random)
+    }
+
     private func harmServer() {
-        guard stream.exists else { return }
+        let site = anySite
+        guard sites.streams[site].exists else { return }
         switch Int.random(in: 0..<8, using: &random) {
         case 0...3:
-            stream.forgetTail(Int.random(in: 1...6, using: &random))
-            for host in hosts { cut(host) }
-        case 4, 5: stream.trim(Int.random(in: 1...10, using: &random))
+            sites.streams[site].forgetTail(Int.random(in: 1...6, using: &random))
+            for host in hosts where sites.isAt(site, host.index) { cut(host) }
+        case 4, 5: sites.streams[site].trim(Int.random(in: 1...10, using: &random))
         case 6:
-            stream.restart()
-            for host in hosts { cut(host) }
-        default: stream.delete()
+            sites.streams[site].restart()
+            for host in hosts where sites.isAt(site, host.index) { cut(host) }
+        default: sites.streams[site].delete()
+        }
+    }
+
+    /// A site is cut off, or all are together again.
+    private func harmSite() {
+        let site = anySite
+        if Bool.random(using: &random) {
+            sites.cut(site)
+        } else {
+            sites.heal()
         }
     }
 
     private func cut(_ host: LinkHost) {
-        stream.disconnected(host.index)
+        sites.disconnected(host.index)
         host.toServer = []
         host.fromServer = []
         host.isUp = false
@@ -222,17 +253,19 @@ package final class LinkWorld {
         }
         guard !host.toServer.isEmpty else { return }
         let message = host.toServer.removeFirst()
-        let answers = stream.receive(
+        let answers = sites.receive(
             message, from: host.index, at: now.monotonicNanoseconds)
         host.fromServer += answers.filter { !$0.subject.isEmpty }
         if message.isEphemeral {
-            for other in hosts where other.isUp { other.fromServer.append(message) }
+            for other in hosts where other.isUp && sites.connects(host.index, other.index) {
+                other.fromServer.append(message)
+            }
         }
         deliver()
     }
 
     private func deliver() {
-        for (host, arrival) in stream.deliver(at: now.monotonicNanoseconds)
+        for (host, arrival) in sites.deliver(at: now.monotonicNanoseconds)
         where hosts[host].isUp {
             hosts[host].fromServer.append(arrival)
         }
@@ -280,28 +313,45 @@ package final class LinkWorld {
     // MARK: Oracle
 
     private func check() {
-        truth.read(stream.everTaken)
+        readTruths()
         for host in hosts {
             faults += host.faults
             for form in Self.forms where host.machine.unsent(of: form) == 0 {
                 guard let told = host.told[form] else { continue }
-                if !told.isSubset(of: truth.ever[form] ?? CausalContext()) {
+                let ever = truths.reduce(CausalContext()) {
+                    $0.union($1.ever[form] ?? CausalContext())
+                }
+                if !told.isSubset(of: ever) {
                     faults.append("\(host.name): \(form) left the outbox before the log had it")
                 }
             }
         }
     }
 
-    /// The store has the effect of each message up to its cursor, if the log still has that one.
+    private func readTruths() {
+        for site in truths.indices { truths[site].read(sites.streams[site].everTaken) }
+    }
+
+    /// The store has the effect of each message up to its cursors, if the log still has that one.
     private func checkCursor(_ host: LinkHost) {
-        guard let cursor = host.durable.cursor, cursor.stream == stream.created, stream.exists,
-            let at = stream.log.first(where: { $0.sequence == cursor.place.sequence }),
+        readTruths()
+        for kept in host.durable.cursor?.streams ?? [] {
+            for (site, stream) in sites.streams.enumerated()
+            where stream.exists && stream.created == kept.created {
+                check(kept.place, of: stream, truths[site], host)
+            }
+        }
+    }
+
+    private func check(
+        _ place: LinkCursor.Place, of stream: ModelStream, _ truth: LinkTruth, _ host: LinkHost
+    ) {
+        guard let at = stream.log.first(where: { $0.sequence == place.sequence }),
             LinkCursor.Place(
                 of: at.message, sequence: at.sequence, nanoseconds: at.nanoseconds,
-                host.machine.keys) == cursor.place
+                host.machine.keys) == place
         else { return }
-        truth.read(stream.everTaken)
-        let read = stream.log.prefix { $0.sequence <= cursor.place.sequence }.map(\.place)
+        let read = stream.log.prefix { $0.sequence <= place.sequence }.map(\.place)
         for (form, context) in truth.contents(of: read)
         where !context.isSubset(of: host.durable.forms[form] ?? CausalContext()) {
             faults.append("\(host.name): the cursor passed a message of \(form)")
@@ -309,8 +359,11 @@ package final class LinkWorld {
     }
 
     private func knownAnywhere() -> [String: CausalContext] {
-        truth.read(stream.everTaken)
-        var known = truth.contents(of: stream.exists ? stream.log.map(\.place) : [])
+        readTruths()
+        var known: [String: CausalContext] = [:]
+        for (stream, truth) in zip(sites.streams, truths) where stream.exists {
+            known.merge(truth.contents(of: stream.log.map(\.place))) { $0.union($1) }
+        }
         for host in hosts {
             known.merge(host.durable.forms) { $0.union($1) }
         }

@@ -28,6 +28,8 @@ package struct ModelStream {
     }
 
     private let fleet: String
+    /// The JetStream domain; empty: none.
+    private let site: String
     /// Whether answers are those of 2.9.10.
     private let isOld: Bool
     private var lives = 0
@@ -41,12 +43,13 @@ package struct ModelStream {
     /// All messages that were ever taken, of all lives.
     package private(set) var everTaken: [LinkPublication] = []
 
-    package init(fleet: String, isOld: Bool) {
+    package init(fleet: String, site: String = "", isOld: Bool) {
         self.fleet = fleet
+        self.site = site
         self.isOld = isOld
     }
 
-    package var created: String { "2026-11-24T09:00:00.\(100 + lives)Z" }
+    package var created: String { "2026-11-24T09:00:00.\(100 + lives)Z\(site)" }
     package var first: UInt64 { log.first?.sequence ?? (isOld && last == 0 ? 0 : last + 1) }
 
     // MARK: Faults
@@ -90,16 +93,17 @@ package struct ModelStream {
             guard exists else { return [nobody(reply)] }
             return [publish(message, reply, now)]
         }
+        let prefix = JetStreamTalk.prefix(of: site)
         switch message.subject {
-        case "$JS.API.STREAM.INFO.\(stream)":
+        case "\(prefix).STREAM.INFO.\(stream)":
             return [exists ? info(reply, "info") : error(reply, 404, 10059, "stream not found")]
-        case "$JS.API.STREAM.CREATE.\(stream)":
+        case "\(prefix).STREAM.CREATE.\(stream)":
             if !exists {
                 lives += 1
                 exists = true
             }
             return [info(reply, "create")]
-        case "$JS.API.CONSUMER.CREATE.\(stream)":
+        case "\(prefix).CONSUMER.CREATE.\(stream)":
             guard exists else { return [error(reply, 404, 10059, "stream not found")] }
             return [consume(message, reply, host)]
         default:
@@ -119,7 +123,8 @@ package struct ModelStream {
         let id = message.headers.first { $0.name == "Nats-Msg-Id" }?.value ?? ""
         if let known = ids[id], now - known.at < 120_000_000_000 {
             return json(
-                reply, #"{"stream":"PS_\#(fleet)", "seq":\#(known.sequence),"duplicate": true}"#)
+                reply,
+                #"{"stream":"PS_\#(fleet)",\#(domain) "seq":\#(known.sequence),"duplicate": true}"#)
         }
         last += 1
         ids[id] = (last, now)
@@ -129,8 +134,10 @@ package struct ModelStream {
                 nanoseconds: 1_795_511_636_000_000_000 + Int64(now) + Int64(everTaken.count),
                 place: everTaken.count))
         everTaken.append(message)
-        return json(reply, #"{"stream":"PS_\#(fleet)", "seq":\#(last)}"#)
+        return json(reply, #"{"stream":"PS_\#(fleet)",\#(domain) "seq":\#(last)}"#)
     }
+
+    private var domain: String { site.isEmpty ? "" : #" "domain":"\#(site)","# }
 
     private mutating func consume(
         _ message: LinkPublication, _ reply: String, _ host: Int
@@ -140,7 +147,7 @@ package struct ModelStream {
         let wholes = config?["deliver_policy"]?.stringValue == "last_per_subject"
         lastConsumer += 1
         let consumer = Consumer(
-            name: "c\(lastConsumer)", host: host, wholes: wholes, next: max(start, 1))
+            name: "\(site)c\(lastConsumer)", host: host, wholes: wholes, next: max(start, 1))
         consumers.append(consumer)
         return json(
             reply,
@@ -222,9 +229,7 @@ package struct ModelStream {
         )
     }
 
-    private func nobody(_ reply: String) -> LinkArrival {
-        LinkArrival(subject: reply, headers: [LinkHeader("Status", "503")], payload: [])
-    }
+    private func nobody(_ reply: String) -> LinkArrival { .nobody(reply) }
 
     private func json(_ reply: String, _ text: String) -> LinkArrival {
         LinkArrival(subject: reply, payload: Array(text.utf8))
@@ -232,6 +237,11 @@ package struct ModelStream {
 }
 
 extension LinkPublication {
+    /// The answer to a request that reaches nobody.
+    static func nobody(_ reply: String) -> Self {
+        Self(subject: reply, headers: [LinkHeader("Status", "503")], payload: [])
+    }
+
     /// Whether it is of those who have a form open.
     package var isPresence: Bool {
         if case .presence? = LinkSubject(subject)?.content { true } else { false }

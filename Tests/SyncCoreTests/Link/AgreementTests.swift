@@ -47,6 +47,66 @@ struct AgreementTests {
         #expect(agreement.count(of: own.forms[0], own: own, at: 30_000_000_063) == (0, 0))
     }
 
+    /// A beacon of a host at the hub; each other place is a site, how far, and whether it is reached.
+    private func sited(
+        digest: UInt64, at site: String = "hub", hub: UInt64 = 5, berlin: UInt64 = 7,
+        reaches: Bool = true
+    ) -> Beacon {
+        func place(_ name: String, _ sequence: UInt64) -> Beacon.Place {
+            Beacon.Place(site: name, stream: "made \(name)", sequence: sequence, isReached: reaches)
+        }
+        let isHub = site == "hub"
+        return Beacon(
+            run: 1, replica: ReplicaID(id: 1, epoch: 0), linkedMilliseconds: 0,
+            stream: "made \(site)", sequence: isHub ? hub : berlin, acknowledged: 0, clock: 0,
+            version: "1", forms: [.init(name: "deploy", digest: digest, unsent: 0)], site: site,
+            others: [isHub ? place("berlin", berlin) : place("hub", hub)])
+    }
+
+    @Test("of several streams all must be read alike; what only one reaches separates")
+    func sites() {
+        func verdict(_ own: Beacon, _ other: Beacon) -> Agreement.Verdict {
+            let both = [
+                Agreement.compare(own.forms[0], of: own, other),
+                Agreement.compare(other.forms[0], of: other, own),
+            ]
+            #expect(both[0] == both[1])
+            return both[0]
+        }
+        let own = sited(digest: 1)
+        #expect(verdict(own, sited(digest: 1, berlin: 3)) == .agrees)
+        #expect(verdict(own, sited(digest: 2)) == .disagrees)
+        #expect(verdict(own, sited(digest: 2, at: "berlin")) == .disagrees)
+        #expect(verdict(own, sited(digest: 2, berlin: 6)) == .behind)
+        #expect(verdict(own, sited(digest: 2, berlin: 6, reaches: false)) == .separated)
+        #expect(verdict(own, sited(digest: 2, hub: 4, berlin: 6, reaches: false)) == .behind)
+        // Equal places say enough, reached or not.
+        #expect(verdict(own, sited(digest: 2, reaches: false)) == .disagrees)
+        // No whole of this host would come there.
+        let apart = sited(digest: 2, at: "berlin", hub: 4, reaches: false)
+        #expect(Agreement.compare(own.forms[0], of: own, apart) == .behind)
+        #expect(verdict(sited(digest: 1, reaches: false), own) == .agrees)
+        #expect(verdict(own, beacon(digest: 2)) == .behind)
+    }
+
+    @Test("a separation is told only once it has lasted for a minute, and then once a minute")
+    func separation() {
+        var agreement = Agreement()
+        let own = sited(digest: 1)
+        let away = sited(digest: 2, berlin: 6, reaches: false)
+        let minute = Agreement.disputePeriod
+        func hear(_ beacon: Beacon, at time: UInt64) -> [Agreement.Finding] {
+            agreement.heard(beacon, from: "b", own: own, at: time)
+        }
+        #expect(hear(away, at: 1).isEmpty)
+        #expect(hear(away, at: minute).isEmpty)
+        #expect(hear(away, at: minute + 1) == [.separation(form: "deploy")])
+        #expect(hear(away, at: minute + 2).isEmpty)
+        #expect(hear(sited(digest: 1), at: minute + 3).isEmpty)
+        #expect(hear(away, at: 2 * minute + 2).isEmpty)
+        #expect(hear(away, at: 3 * minute + 2) == [.separation(form: "deploy")])
+    }
+
     @Test("at most 64 hosts are kept")
     func bounded() {
         var agreement = Agreement()

@@ -84,7 +84,7 @@ struct JetStreamTalkTests {
     @Test("an acknowledgement is of this fleet's stream")
     func acknowledgements() throws {
         let twice = Array(#"{"stream":"PS_ops", "seq":12,"duplicate": true}"#.utf8)
-        #expect(try JetStreamTalk.published(twice, fleet: "ops").get() == 12)
+        #expect(try JetStreamTalk.published(twice, fleet: "ops").get().sequence == 12)
         #expect(throws: DecodeError.self) {
             try JetStreamTalk.published(twice, fleet: "other")
         }

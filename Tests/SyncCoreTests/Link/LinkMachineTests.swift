@@ -138,7 +138,7 @@ struct LinkMachineTests {
         #expect(bench.machine.phase == .live)
         bench.deliver(bench.message(Self.item, form: "deploy"))
         #expect(bench.taken.last?.items == [LinkItem(.transaction, [1])])
-        #expect(bench.taken.last?.cursor?.place.sequence == 1)
+        #expect(bench.taken.last?.cursor?.streams.first?.place.sequence == 1)
     }
 
     @Test("a stream that this host may not make is a sentence with the permission")
@@ -250,8 +250,8 @@ struct LinkMachineTests {
         let forms = bench.taken.filter { !$0.items.isEmpty }.map(\.form)
         #expect(forms == ["deploy", "deploy"])
         let cursor = try #require(bench.taken.last?.cursor)
-        #expect(cursor.place.sequence == 4)
-        #expect(cursor.held.map(\.place.sequence) == [1])
+        #expect(cursor.streams[0].place.sequence == 4)
+        #expect(cursor.streams[0].held.map(\.place.sequence) == [1])
         let again = LinkBench(cursor: try LinkCursor(decoding: cursor.encoded))
         again.up()
         again.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 4))
@@ -269,7 +269,7 @@ struct LinkMachineTests {
         bench.deliver(bench.message(Self.item, form: "team"))
         bench.machine.hold(try #require(bench.taken.last), at: bench.now)
         bench.deliver(bench.message(Self.item, form: "deploy", counters: 2...2))
-        #expect(bench.taken.last?.cursor?.held.map(\.form) == ["team"])
+        #expect(bench.taken.last?.cursor?.streams[0].held.map(\.form) == ["team"])
         bench.machine.release("team", at: bench.now)
         bench.work()
         #expect(bench.machine.heldForms == [])
@@ -313,14 +313,14 @@ struct LinkMachineTests {
 
     @Test("of two machines with one name the later one yields, and says which setting to change")
     func twins() {
-        func beacon(linked: UInt64) -> Beacon {
+        func beacon(linked: UInt64, run: UInt64 = 0xc) -> Beacon {
             Beacon(
-                run: 0xc, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
+                run: run, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
                 stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
         }
         let bench = LinkBench()
         bench.goLive()
-        bench.pass(seconds: 1)
+        bench.pass(seconds: 10)
         bench.say(beacon(linked: 500), from: "a")
         #expect(bench.machine.phase == .live)
         bench.say(beacon(linked: 50_000), from: "a")
@@ -332,6 +332,23 @@ struct LinkMachineTests {
         #expect(bench.machine.phase == .refused)
         bench.pass(seconds: 10)
         #expect(bench.machine.phase == .inspecting)
+    }
+
+    @Test("of two that came at about the same time one yields, however long a beacon takes")
+    func twinsAtOnce() {
+        for (run, phase) in [(9, LinkPhase.live), (11, .refused)] as [(UInt64, LinkPhase)] {
+            for linked in [200, 1_000, 2_000] as [UInt64] {
+                let bench = LinkBench()
+                bench.goLive()
+                bench.pass(seconds: 1)
+                bench.say(
+                    Beacon(
+                        run: run, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
+                        stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1",
+                        forms: []), from: "a")
+                #expect(bench.machine.phase == phase)
+            }
+        }
     }
 
     @Test("an outbox that is full gives way to a whole, and nothing is sent out of order")

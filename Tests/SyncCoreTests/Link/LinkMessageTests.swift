@@ -168,12 +168,15 @@ struct LinkMessageTests {
         let beacon = Beacon(
             run: 1, replica: ReplicaID(id: 1, epoch: 0), linkedMilliseconds: 1, stream: "A",
             sequence: 3, acknowledged: 2, clock: -5, version: "1",
-            forms: [.init(name: "deploy", digest: 7, unsent: 0)]
+            forms: [.init(name: "deploy", digest: 7, unsent: 0)], site: "hub",
+            others: [.init(site: "berlin", stream: "B", sequence: 9, isReached: true)]
         ).encoded
-        let cursor = LinkCursor(
-            stream: "A", place: .init(sequence: 1, digest: 2),
-            held: [.init(form: "deploy", place: .start)]
-        ).encoded
+        let only = LinkCursor.Stream(
+            created: "A", place: .init(sequence: 1, digest: 2),
+            held: [.init(form: "deploy", place: .start)])
+        var other = only
+        other.site = "berlin"
+        let cursors = [[only], [only, other]].map { LinkCursor($0).encoded }
         for _ in 0..<3_000 {
             func mutate(_ bytes: [UInt8]) -> [UInt8] {
                 var bytes = bytes
@@ -189,9 +192,10 @@ struct LinkMessageTests {
             if let read = try? Beacon(decoding: mutatedBeacon) {
                 #expect(read.encoded.dropFirst() == mutatedBeacon.dropFirst())
             }
-            let mutatedCursor = mutate(cursor)
-            if let read = try? LinkCursor(decoding: mutatedCursor) {
-                #expect(read.encoded.dropFirst() == mutatedCursor.dropFirst())
+            for cursor in cursors.map(mutate) {
+                if let read = try? LinkCursor(decoding: cursor) {
+                    #expect(read.encoded.dropFirst() == cursor.dropFirst())
+                }
             }
         }
     }

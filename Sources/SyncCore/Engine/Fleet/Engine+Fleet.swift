@@ -9,6 +9,7 @@ extension Engine {
             fleet: shared.fleet, host: shared.host, run: environment.random(),
             replica: replica, version: configuration.serverName)
         options.isFollower = shared.mode == .follow
+        if !shared.streams.isEmpty { options.sites = shared.streams }
         for form in forms {
             options.counters[form.name] = form.working.context.highestCounter(of: replica)
         }
@@ -42,7 +43,10 @@ extension Engine {
     /// The log is read again from its beginning, also if the daemon is killed meanwhile.
     func readLogAgain() {
         guard var cursor = storedCursor else { return }
-        (cursor.place, cursor.held) = (.start, [])
+        for place in cursor.streams.indices {
+            cursor.streams[place].place = .start
+            cursor.streams[place].held = []
+        }
         link.rewind(to: cursor.encoded)
         if let fleet { fallBack(fleet) }
     }
@@ -103,7 +107,8 @@ extension Engine {
         fleet.down = ("the bridge has no server yet", now.wallMilliseconds)
         fleet.machine.attached(at: now)
         if let shared = configuration.link {
-            let result = LinkAttached(fleet: shared.fleet, host: shared.host)
+            let result = LinkAttached(
+                fleet: shared.fleet, host: shared.host, streams: shared.streams)
             answer(call) { result.encode(into: &$0) }
         }
         for form in forms { tellFleet(of: form) }

@@ -23,6 +23,9 @@ extension Engine {
                 ]))
         }
         if let reason = machine.refusal { status["refused"] = .string(reason) }
+        if !shared.streams.isEmpty {
+            status["streams"] = .array(machine.streams.map { .object($0) })
+        }
         status["unsent"] = .object(
             JSONObject([
                 ("transactions", .integer(machine.unsent.transactions)),
@@ -123,15 +126,16 @@ extension LinkMachine {
         var refusal: String?
         var unsent: (transactions: Int, bytes: Int)
         var hosts: [JSONObject]
+        /// One for each site, this host's first.
+        var streams: [JSONObject]
     }
 
     func summary(at now: UInt64) -> Summary {
-        var refusal: String?
-        if case .refused = state { refusal = refusalReason }
+        let refusal = phase == .refused ? refusalReason : nil
         return Summary(
             phase: phase, refusal: refusal, unsent: unsent,
             hosts: agreement.hosts.map { host in
-                JSONObject([
+                var row = JSONObject([
                     ("host", .string(host.name)),
                     ("isHeard", .bool(agreement.isHeard(host, at: now))),
                     (
@@ -143,6 +147,19 @@ extension LinkMachine {
                     ("clockMs", .integer(host.clockMilliseconds)),
                     ("server", .string(host.beacon.version.escapedForDisplay())),
                 ])
+                if !host.beacon.site.isEmpty { row["site"] = .string(host.beacon.site) }
+                return row
+            },
+            streams: readers.map { reader in
+                var row = JSONObject([
+                    ("site", .string(reader.site)), ("state", .string(reader.phase.rawValue)),
+                    ("isReached", .bool(reader.isReached)),
+                ])
+                row["why"] = reader.refusal.map { .string($0) }
+                row["since"] = reader.awaySince.map {
+                    .string(Timestamp(milliseconds: $0).description)
+                }
+                return row
             })
     }
 

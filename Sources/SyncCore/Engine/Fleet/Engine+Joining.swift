@@ -211,9 +211,19 @@ extension Engine {
             say(
                 .notice, "incomplete",
                 "not all parts of a message on \(subject) came; its host sends another")
-        case .readsAgain(let reason):
+        case .readsAgain(let reason, let site):
             fleet.counters.readsAnew[reason.rawValue, default: 0] += 1
-            log(.notice, "the log of the fleet is read from its beginning: \(reason.sentence)")
+            let log = site.isEmpty ? "the log of the fleet" : "the log of \(site)"
+            self.log(.notice, "\(log) is read from its beginning: \(reason.sentence)")
+        case .unread(let site, let reason):
+            log(.warning, "the log of \(site) is not read: \(reason); all others are read on")
+        case .misdirected(let site, let domain):
+            say(
+                .error, "misdirected",
+                "the stream of \(domain.escapedForDisplay()) takes what this host publishes: the "
+                    + "bridge must use the server of \(site), and its leaf node must not pass "
+                    + "on what streams keep; see pickersync-link --print-nats-config")
+        case .reached(let site): log(.notice, "the log of \(site) is read again")
         case .held(let form, let refusal):
             if fleet.waits(form, because: "\(refusal)") {
                 log(.warning, "form \(form) waits: \(refusal)", [.form(form)])

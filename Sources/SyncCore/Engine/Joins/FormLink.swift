@@ -12,6 +12,10 @@ public struct LinkConfiguration: Sendable {
     public var mode = Mode.both
     /// Who is the same person.
     public var users = Users.apart
+    /// The JetStream domains of all sites, this host's first; empty: the fleet has one stream.
+    public var streams: [String] = []
+    /// The most sites of a fleet.
+    public static let streamsMax = 8
 
     /// What a host does with shared forms.
     public enum Mode: String, Sendable, CaseIterable {

@@ -44,8 +44,8 @@ final class FleetLives {
         ].map { $0.joined(separator: ",") }
     }()
 
-    init(seed: UInt64, hosts: Int = 3) throws {
-        world = try FleetWorld(hosts: hosts, seed: seed)
+    init(seed: UInt64, hosts: Int = 3, homes: [Int]? = nil) throws {
+        world = try FleetWorld(hosts: hosts, homes: homes, seed: seed)
         seen = Array(repeating: [], count: hosts)
         seenLives = Array(repeating: [], count: hosts)
     }
@@ -103,7 +103,7 @@ final class FleetLives {
             world.cut(host)
         case 172..<182: if !host.isUp { host.comeUp() }
         case 182..<184:
-            world.stream.disconnected(host.index)
+            world.sites.disconnected(host.index)
             host.killBridge()
         case 184..<187: try kill(host)
         case 187, 188: fail(host)
@@ -118,7 +118,7 @@ final class FleetLives {
 
     private func kill(_ host: FleetHost) throws {
         tell("h\(host.index) is killed")
-        world.stream.disconnected(host.index)
+        world.sites.disconnected(host.index)
         try host.killDaemon()
     }
 
@@ -256,22 +256,11 @@ final class FleetLives {
     }
 
     private func harm() {
-        guard world.stream.exists else { return }
-        switch below(6) {
-        case 0, 1:
-            let count = 1 + below(4)
-            tell("the log forgets \(count)")
-            world.stream.forgetTail(count)
-        case 2:
-            let count = 1 + below(6)
-            tell("the log is trimmed by \(count)")
-            world.stream.trim(count)
-        case 3:
-            tell("the log is deleted")
-            world.stream.delete()
-        default: world.stream.restart()
+        if world.sites.streams.count > 1, below(2) == 0 {
+            tell(world.harmSite())
+        } else if let what = world.harmServer() {
+            tell(what)
         }
-        for host in hosts where host.isUp { world.cut(host) }
     }
 
     // MARK: The end
@@ -328,8 +317,10 @@ final class FleetLives {
         }
         if let fleet = engine.fleet {
             parts.append("\(fleet.machine.phase)")
-            parts.append("at \(fleet.machine.saved.sequence) of \(world.stream.last)")
-            parts.append("furthest \(fleet.machine.furthest)")
+            for reader in fleet.machine.readers {
+                parts.append("\(reader.site) at \(reader.saved.sequence) \(reader.phase)")
+                parts.append("furthest \(reader.furthest)")
+            }
             parts.append("held \(fleet.machine.heldForms)")
             parts.append("unsent \(fleet.machine.unsent.transactions)")
             if let other = fleet.otherForms["shared"] { parts.append("other \(other.lives)") }
@@ -342,10 +333,13 @@ final class FleetLives {
         host.engine.engine.fleet?.otherForms["shared"]?.whole
     }
 
+    private var taken: Int { world.sites.streams.reduce(0) { $0 + $1.everTaken.count } }
+
     /// Lets time pass without faults until all have the same, or wait for a decision.
     private func settle() throws -> String? {
         var missing: String?
-        let length = world.stream.everTaken.count
+        world.sites.heal()
+        let length = taken
         // Hosts can compare what they have once they have forgotten a message of which the log lost
         // a part.
         let waits = Int(PartCollector.ageMax / 500_000_000)
@@ -355,7 +349,7 @@ final class FleetLives {
                 if try !world.carry() { break }
                 noteValues()
             }
-            if world.stream.everTaken.count > length + 4_000 { return "messages without end" }
+            if taken > length + 4_000 { return "messages without end" }
             missing = world.missing
             if missing == nil { return nil }
             if turn > 60, hosts.contains(where: { other($0) != nil }) { return missing }

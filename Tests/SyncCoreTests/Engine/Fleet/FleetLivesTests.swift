@@ -20,7 +20,8 @@ struct FleetLivesTests {
 
     @Test("whatever happens to it, no edit is lost that nobody removed", arguments: seeds)
     func random(seed: UInt64) throws {
-        let lives = try FleetLives(seed: seed)
+        // A third of the fleets has two sites.
+        let lives = try FleetLives(seed: seed, homes: seed % 3 == 0 ? [0, 1, 1] : nil)
         let failure = try lives.run(
             steps: 400, isHarmed: seed % 2 == 0, hasOneLife: seed % 4 > 1)
         let story = ProcessInfo.processInfo.environment["LIVES_STORY"] != nil ? lives.story : []
@@ -52,7 +53,7 @@ struct FleetLivesTests {
         let (backup, replica) = (host.engine.store, host.engine.replica)
         for _ in 0..<2 { world.increment(host) }
         #expect(try world.settle() == nil)
-        world.stream.disconnected(0)
+        world.sites.disconnected(0)
         try host.killDaemon(over: backup)
         for _ in 0..<5 { world.increment(host) }
         #expect(!says(host, "another store has written as"))
@@ -75,7 +76,7 @@ struct FleetLivesTests {
             try world.rest()
             world.increment(host)
             try world.rest()
-            world.stream.disconnected(0)
+            world.sites.disconnected(0)
             try host.killDaemon()
         }
         late.comeUp()
@@ -104,7 +105,7 @@ struct FleetLivesTests {
         #expect(late.engine.engine.form(named: "shared") == nil)
         if restarts {
             late.engine.configuration.link?.forms.append(Glob("shared"))
-            world.stream.disconnected(1)
+            world.sites.disconnected(1)
             try late.killDaemon()
         } else {
             configure(late, [Glob("other"), Glob("shared")])
@@ -276,7 +277,7 @@ struct FleetLivesTests {
         try world.spend(seconds: 5)
         #expect(host.engine.engine.form(named: "shared") == nil)
         host.engine.refuseForms([])
-        world.stream.disconnected(1)
+        world.sites.disconnected(1)
         try host.killDaemon()
         #expect(try world.settle() == nil)
         #expect(host.value("count") == 1)

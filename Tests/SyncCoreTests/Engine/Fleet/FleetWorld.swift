@@ -119,26 +119,45 @@ final class FleetHost {
 /// Hosts and a server.
 final class FleetWorld {
     private(set) var hosts: [FleetHost]
-    var stream: ModelStream
+    var sites: ModelSites
+    /// The stream of a fleet that has one, or the hub's.
+    var stream: ModelStream {
+        get { sites.streams[0] }
+        set { sites.streams[0] = newValue }
+    }
     var random: SplitMix64
     private var now: UInt64 = 1_000_000_000
     /// Increments that were answered.
     private(set) var increments = 0
 
+    /// A fleet of hosts.
+    ///
+    /// - Parameter homes: the site of each host, if there are several; the hub is the first.
     init(
-        hosts count: Int = 2, seed: UInt64, limits: Limits = Limits(),
+        hosts count: Int = 2, homes: [Int]? = nil, seed: UInt64, limits: Limits = Limits(),
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         configure: (Int, inout LinkConfiguration) -> Void = { _, _ in }
     ) throws {
         var random = SplitMix64(seed: seed)
-        stream = ModelStream(fleet: "ops", isOld: random.next() % 2 == 0)
+        let isOld = random.next() % 2 == 0
+        let names = homes?.max().map { Array(Self.siteNames[...$0]) }
+        sites = ModelSites(
+            fleet: "ops", names: names ?? [""],
+            homes: homes ?? Array(repeating: 0, count: count), isOld: isOld)
         hosts = try (0..<count).map { index in
             try FleetHost(
                 index, seed: random.next(), limits: limits, compile: compile,
-                configure: { configure(index, &$0) })
+                configure: { link in
+                    if let names, let homes {
+                        link.streams = ModelSites.seen(names, from: homes[index])
+                    }
+                    configure(index, &link)
+                })
         }
         self.random = random
     }
+
+    private static let siteNames = ["hub", "berlin", "oslo"]
 
     /// Applies a definition on a host, the first one unless another is named.
     func apply(_ fields: String, on place: Int = 0) {
@@ -164,14 +183,17 @@ final class FleetWorld {
             host.toServer = []
             for message in messages {
                 moved = true
-                host.fromServer += stream.receive(message, from: host.index, at: now)
+                host.fromServer += sites.receive(message, from: host.index, at: now)
                     .filter { !$0.subject.isEmpty }
                 if message.isEphemeral {
-                    for other in hosts where other.isUp { other.fromServer.append(message) }
+                    for other in hosts
+                    where other.isUp && sites.connects(host.index, other.index) {
+                        other.fromServer.append(message)
+                    }
                 }
             }
         }
-        for (index, arrival) in stream.deliver(at: now) where hosts[index].isUp {
+        for (index, arrival) in sites.deliver(at: now) where hosts[index].isUp {
             hosts[index].fromServer.append(arrival)
         }
         for host in hosts {
@@ -196,7 +218,7 @@ final class FleetWorld {
 
     /// The disk of a host is put back to a backup: another replica, with an id of its own.
     func restore(_ place: Int, from backup: ModelStore) throws {
-        stream.disconnected(place)
+        sites.disconnected(place)
         hosts[place] = try FleetHost(place, seed: random.next(), backup: backup)
     }
 
@@ -218,12 +240,13 @@ final class FleetWorld {
     }
 
     func cut(_ host: FleetHost) {
-        stream.disconnected(host.index)
+        sites.disconnected(host.index)
         host.goDown()
     }
 
     /// Runs without faults until all hosts have the same; returns what is missing otherwise.
     func settle(seconds: Int = 600) throws -> String? {
+        sites.heal()
         for _ in 0..<2 * seconds {
             for host in hosts where !host.isUp { host.comeUp() }
             for _ in 0..<200 where try !carry() { break }
@@ -238,7 +261,9 @@ final class FleetWorld {
         let digests = hosts.map { $0.engine.engine.digest(of: "shared") }
         if digests.contains(nil) || Set(digests).count != 1 { return "digests: \(digests)" }
         for host in hosts {
-            if host.phase != .live { return "h\(host.index) is \(String(describing: host.phase))" }
+            if host.phase != .live || host.engine.engine.fleet?.machine.hasReadAll != true {
+                return "h\(host.index) is \(String(describing: host.phase))"
+            }
             if host.unsent > 0 { return "h\(host.index) has \(host.unsent) unsent" }
         }
         return nil
@@ -268,10 +293,10 @@ final class FleetWorld {
         case 85: cut(host)
         case 86..<90: if !host.isUp { host.comeUp() }
         case 90:
-            stream.disconnected(host.index)
+            sites.disconnected(host.index)
             host.killBridge()
         case 91:
-            stream.disconnected(host.index)
+            sites.disconnected(host.index)
             try host.killDaemon()
         case 92:
             host.engine.storeFails = true
@@ -280,19 +305,49 @@ final class FleetWorld {
             host.engine.pass(milliseconds: 1_000)
         case 93, 94: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
         case 95: if let first = host.fromServer.first { host.fromServer.append(first) }
+        case 96, 97 where sites.streams.count > 1: harmSite()
         default: harmServer()
         }
         try host.takeOrders()
     }
 
-    private func harmServer() {
-        guard stream.exists else { return }
+    /// The server of a site loses something, and its hosts the connection; returns what.
+    @discardableResult
+    func harmServer() -> String? {
+        let site = anySite
+        guard sites.streams[site].exists else { return nil }
+        defer { for host in hosts where host.isUp && sites.isAt(site, host.index) { cut(host) } }
         switch Int.random(in: 0..<6, using: &random) {
-        case 0, 1: stream.forgetTail(Int.random(in: 1...4, using: &random))
-        case 2: stream.trim(Int.random(in: 1...6, using: &random))
-        case 3: stream.delete()
-        default: stream.restart()
+        case 0, 1:
+            let count = Int.random(in: 1...4, using: &random)
+            sites.streams[site].forgetTail(count)
+            return "log \(site) forgets \(count)"
+        case 2:
+            let count = Int.random(in: 1...6, using: &random)
+            sites.streams[site].trim(count)
+            return "log \(site) is trimmed by \(count)"
+        case 3:
+            sites.streams[site].delete()
+            return "log \(site) is deleted"
+        default:
+            sites.streams[site].restart()
+            return "server \(site) starts again"
         }
-        for host in hosts where host.isUp { cut(host) }
+    }
+
+    private var anySite: Int {
+        sites.streams.count == 1 ? 0 : Int.random(in: sites.streams.indices, using: &random)
+    }
+
+    /// A site is cut off, or all are together again; returns what.
+    @discardableResult
+    func harmSite() -> String {
+        if sites.hasCut {
+            sites.heal()
+            return "all sites are together"
+        }
+        let site = anySite
+        sites.cut(site)
+        return "site \(site) is cut off"
     }
 }
