@@ -5,7 +5,7 @@ import Testing
 /// The modules, and which modules and system libraries each may import (ARCHITECTURE.md, Modules).
 private let modules: [String: Set<String>] = [
     "SyncCore": [],
-    "EventLoop": ["CUV", "Glibc", "Synchronization"],
+    "EventLoop": ["CUV", "CWarm", "Glibc", "Synchronization"],
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
     "PickerClient": ["SyncCore", "Glibc", "Musl", "Synchronization"],
@@ -24,7 +24,9 @@ private let modules: [String: Set<String>] = [
     ],
     "pickersync-link": ["Link", "SyncCore", "ArgumentParser", "Glibc"],
     "pickersyncd": ["DaemonCore", "SyncCore", "ArgumentParser", "Glibc"],
-    "pickerctl": ["SyncCore", "FormFile", "PickerClient", "TerminalUI", "ArgumentParser", "Glibc"],
+    "pickerctl": [
+        "SyncCore", "FormFile", "PickerClient", "TerminalUI", "CWarm", "ArgumentParser", "Glibc",
+    ],
 ]
 
 private func swiftFiles(below folder: URL) throws -> [URL] {
@@ -76,7 +78,8 @@ func modulesAreKnown() throws {
     let folders = try FileManager.default.contentsOfDirectory(
         atPath: sourceTree.appending(path: "Sources").path)
     let clibraries: Set<String> = [
-        "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe", "CNats",
+        "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe", "CWarm",
+        "CNats",
     ]
     for folder in folders where !clibraries.contains(folder) {
         #expect(modules[folder] != nil, "Sources/\(folder) is not in the list of this test")

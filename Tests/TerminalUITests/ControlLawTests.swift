@@ -25,6 +25,20 @@ import Testing
         }
     }
 
+    @Test(
+        "a note of wheels is on the line of their label and selection",
+        arguments: ControlSamples.names.filter { $0.contains("wheel") })
+    func notesOfWheels(name: String) throws {
+        let sample = try #require(ControlSamples.named(name))
+        let state = ControlState(validity: .invalid("refused"))
+        let bare = StyleEnvironment(theme: .harbor, depth: .none)
+        let buffer = drawn(sample, state, bare, columns: 80).buffer
+        let noted = (0..<buffer.lines).map(buffer.text(ofLine:)).filter { $0.contains("refused") }
+        let line = try #require(noted.first)
+        #expect(line.dropFirst(4).first?.isLetter ?? false, "\(line)")
+        #expect(line.contains("▸") && line.contains("◂"), "\(line)")
+    }
+
     @Test("a control of any state can be drawn at any size", arguments: ControlSamples.names)
     func anyRoom(name: String) throws {
         let sample = try #require(ControlSamples.named(name))

@@ -10,6 +10,12 @@ public protocol Block: StyleBody {
     /// Draws it; `rect` has at least the measured lines for its columns, unless there is not enough
     /// space.
     func render(into canvas: inout Canvas, in rect: Rect)
+    /// The line that a label or a note is beside, from the first; by default the first.
+    func baseline(width: Int) -> Int
+}
+
+extension Block {
+    public func baseline(width: Int) -> Int { 0 }
 }
 
 /// Collects the blocks of a row or column, as SwiftUI's ViewBuilder does.

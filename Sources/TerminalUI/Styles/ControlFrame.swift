@@ -59,6 +59,8 @@ public struct LabeledRow: Block {
         width >= Self.sideBySideMin ? environment.labelColumns : nil
     }
 
+    public func baseline(width: Int) -> Int { labelColumns(in: width) == nil ? 0 : baseline }
+
     public func measure(width: Int) -> Size {
         let heading = self.heading
         if let columns = labelColumns(in: width) {
@@ -92,8 +94,8 @@ public struct LabeledRow: Block {
 
 /// The body of a control with its marks.
 ///
-/// Notes about a control (people, errors, a draft) are at the right end of its first line, in
-/// columns that are reserved for them, so that nothing moves when they change.
+/// Notes about a control (people, errors, a draft) are at the right end of the line of its label,
+/// in columns that are reserved for them, so that nothing moves when they change.
 public struct ControlFrame: Block {
     /// From this width on there are wide gutters, and columns for marks.
     public static let wideMin = 76
@@ -154,7 +156,8 @@ public struct ControlFrame: Block {
             // it types, since it is drawn before and only a cursor that nobody set is set here.
             if canvas.cursor == nil { canvas.setCursor(Point(x: body.x, y: rect.y)) }
         }
-        marks(rect, gutter, &canvas)
+        let line = min(content.baseline(width: columns), max(0, rect.lines - 1))
+        marks(rect, y: rect.y + line, gutter, &canvas)
         let row = environment.roles.row
         if state.isFocused, row != .standard {
             canvas.restyle(rect.inset(left: gutter / 2 - 1)) { style in
@@ -186,12 +189,12 @@ public struct ControlFrame: Block {
         return mark.appending(end, roles.ghost)
     }
 
-    /// Draws people and marks at the right end of the first line, as far as it is free.
-    private func marks(_ rect: Rect, _ gutter: Int, _ canvas: inout Canvas) {
+    /// Draws people and marks at the right end of a line, as far as it is free.
+    private func marks(_ rect: Rect, y: Int, _ gutter: Int, _ canvas: inout Canvas) {
         // In a narrow form, a mark that touches the scroll bar would look like a part of it.
         let edge = rect.columns < Self.wideMin ? 1 : 0
         let space =
-            canvas.blankTail(ofLine: rect.y, in: rect.inset(left: gutter - 1)) - 1 - edge
+            canvas.blankTail(ofLine: y, in: rect.inset(left: gutter - 1)) - 1 - edge
         var notes = notes(space) + state.notes.map { RowNote($0) }
         if let ghost = state.ghost { notes.append(RowNote(draft(ghost, space))) }
         notes += special()
@@ -204,11 +207,11 @@ public struct ControlFrame: Block {
         if columns >= 3 {
             text.truncated().render(
                 into: &canvas,
-                in: Rect(x: rect.maxX - edge - columns, y: rect.y, columns: columns, lines: 1))
+                in: Rect(x: rect.maxX - edge - columns, y: y, columns: columns, lines: 1))
         } else if let peer = state.flash ?? state.ghost?.by ?? state.peers.first {
             // No space for the name: its first cluster is shown in the gutter.
             canvas.write(
-                String(peer.name.prefix(1)), at: Point(x: rect.x + gutter - 1, y: rect.y),
+                String(peer.name.prefix(1)), at: Point(x: rect.x + gutter - 1, y: y),
                 style: environment.roles.peer(peer.number))
         }
     }

@@ -341,6 +341,7 @@ public struct AnyBlock: Block {
     public init(_ block: any Block) { self.block = block }
 
     public func measure(width: Int) -> Size { block.measure(width: width) }
+    public func baseline(width: Int) -> Int { block.baseline(width: width) }
     public func render(into canvas: inout Canvas, in rect: Rect) {
         block.render(into: &canvas, in: rect)
     }
