@@ -120,8 +120,10 @@ extension LiveModel {
         let lines = 1 + blocks.reduce(0) { $0 + air.count + $1.count }
         let own = air.count + (blocks.indices.contains(place) ? blocks[place].count : 1)
         scroll.show(top..<top + own, content: lines, window: window.lines)
-        Viewport(scroll, lines: window.lines, environment: environment, content)
-            .render(into: &canvas, in: window)
+        // A text that touches the scroll bar would look like a part of it.
+        Viewport(
+            scroll, lines: window.lines, environment: environment, Padding(right: 1, content)
+        ).render(into: &canvas, in: window)
     }
 
     /// A proposal in lines: the change, who and why, and what is missing.
