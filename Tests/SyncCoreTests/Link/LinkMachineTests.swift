@@ -313,9 +313,9 @@ struct LinkMachineTests {
 
     @Test("of two machines with one name the later one yields, and says which setting to change")
     func twins() {
-        func beacon(linked: UInt64, run: UInt64 = 0xc) -> Beacon {
+        func beacon(linked: UInt64) -> Beacon {
             Beacon(
-                run: run, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
+                run: 0xc, replica: ReplicaID(id: 3, epoch: 0), linkedMilliseconds: linked,
                 stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
         }
         let bench = LinkBench()

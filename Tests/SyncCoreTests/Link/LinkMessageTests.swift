@@ -200,6 +200,18 @@ struct LinkMessageTests {
         }
     }
 
+    @Test("a store of a fleet with one stream has the cursor that it had before there were sites")
+    func cursorOfOne() throws {
+        let held = LinkCursor.Held(form: "deploy", place: .start)
+        let one = LinkCursor.Stream(
+            created: "A", place: .init(sequence: 1, digest: 2), held: [held])
+        let bytes: [UInt8] = [1, 1, 0x41, 1, 2, 1, 6] + Array("deploy".utf8) + [0, 0, 0]
+        #expect(LinkCursor([one]).encoded == bytes)
+        #expect(try LinkCursor(decoding: bytes) == LinkCursor([one]))
+        let none = LinkCursor([])
+        #expect(try LinkCursor(decoding: none.encoded) == none)
+    }
+
     @Test("first parts of messages without end take little memory")
     func firstParts() throws {
         var collector = PartCollector()

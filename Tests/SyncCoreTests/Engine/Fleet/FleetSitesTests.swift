@@ -112,6 +112,27 @@ struct FleetSitesTests {
         }
     }
 
+    @Test("an edit is sent until the stream of this site has it; another's that takes it is told of")
+    func misdirected() throws {
+        let world = try settled(seed: 6)
+        let host = world.hosts[1]
+        world.increment(host)
+        try host.takeOrders()
+        let message = try #require(host.toServer.first { $0.subject.hasPrefix("ps.ops.h1.d.") })
+        host.toServer = []
+        host.receive(
+            LinkArrival(
+                subject: message.reply ?? "",
+                payload: Array(#"{"stream":"PS_ops","domain":"hub","seq":9}"#.utf8)))
+        #expect(host.unsent == 1)
+        #expect(
+            host.engine.log.contains {
+                $0.message.contains("the stream of hub takes what this host publishes")
+                    && $0.message.contains("the server of berlin")
+            })
+        #expect(try world.settle() == nil)
+    }
+
     @Test("a fleet with one stream gets sites: the log that was read is the hub's, and read on")
     func grows() throws {
         let world = try FleetWorld(seed: 4)
