@@ -189,8 +189,10 @@ class DeadlineTests(WithDaemon):
         self.assertIn("within 0.3 s", str(unknown.exception))
         with self.assertRaises(pickersync.ConnectionFailed):
             form.set(traffic=1)
-        for wait in (lambda: form.wait(timeout=0.1), lambda: form.watch(),
-                     lambda: form.wait_for({"traffic": 1}, timeout=0.1)):
+        waits: list[Callable[[], object]] = [
+            lambda: form.wait(timeout=0.1), lambda: form.watch(),
+            lambda: form.wait_for({"traffic": 1}, timeout=0.1)]
+        for wait in waits:
             with self.assertRaises(pickersync.TimedOut):
                 wait()
 

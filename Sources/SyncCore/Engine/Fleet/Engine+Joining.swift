@@ -137,8 +137,9 @@ extension Engine {
             if link.isHealthy {
                 let report = form(named: shared.form)?.failureReport
                 let place = report.map { "report \($0) in the daemon's log" } ?? "the daemon's log"
-                let why = "the store refused it (\(place)); it is read once the daemon was restarted"
-                hold(delivery, why, fleet)
+                hold(
+                    delivery,
+                    "the store refused it (\(place)); it is read once the daemon was restarted", fleet)
             } else {
                 fleet.mustFallBack = true
             }

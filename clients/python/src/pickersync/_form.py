@@ -249,8 +249,7 @@ class AsyncForm:
 
     async def reveal(self, field: str) -> Optional[str]:
         """A secure value, to those who may. The daemon logs who asked."""
-        value = await self._ask("state.reveal", lambda got: got["value"], field=field)
-        return None if value is None else str(value)
+        return await self._ask("state.reveal", _revealed, field=field)
 
     async def set_options(self, field: str, options: Iterable[Any]) -> Applied:
         """Replaces the options of a picker."""
@@ -398,6 +397,10 @@ async def _finished(result: Any) -> None:
 
 def _history_page(got: Mapping[str, Any]) -> tuple[list[HistoryEntry], bool]:
     return [HistoryEntry.read(one) for one in objects(got, "entries")], member(got, "more", bool)
+
+
+def _revealed(got: Mapping[str, Any]) -> Optional[str]:
+    return None if got["value"] is None else str(got["value"])
 
 
 def _proposed(got: Mapping[str, Any]) -> Union[Proposal, Committed]:

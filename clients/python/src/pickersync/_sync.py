@@ -13,7 +13,7 @@ from ._client import TIMEOUT, AsyncClient
 from ._form import AsyncForm
 from ._frames import FRAME_BYTES_MAX
 from ._handlers import OnChange, OnPress
-from ._results import JSON, Since, Update
+from ._results import JSON, Committed, Since, Update
 from ._runs import Assigned, AsyncRun
 from ._watch import AsyncItems, AsyncWatch
 
@@ -117,7 +117,11 @@ class Bound(Face[AsyncBound[T]], Generic[T]):
         """The values now."""
         return finish(self._logic.read())
 
-    save = blocking(AsyncBound[T].save)
+    def save(self, value: T, *, require_current: bool = False) -> Optional[Committed]:
+        """Sets, in one transaction, the attributes that differ from what was read last, with the
+        context of that reading; None where none differs. With `require_current` it is `Conflict`
+        where somebody has changed one of them since."""
+        return finish(self._logic.save(value, require_current=require_current))
 
     def watch(self, *, timeout: float = math.inf) -> Items[T]:
         """The values now, and after each change that touches an attribute."""
