@@ -53,6 +53,9 @@ struct GetRequest: PlainRequest {
             if error.status == .noInput, let whole = try session.wholeForm(fields) {
                 return try with([whole]).run()
             }
+            if error.status == .noInput, ids.contains(form) {
+                throw .noField(form, form, among: [])
+            }
             throw error
         }
         let states = snapshot.fields.byID

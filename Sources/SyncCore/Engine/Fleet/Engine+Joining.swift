@@ -139,7 +139,8 @@ extension Engine {
                 let place = report.map { "report \($0) in the daemon's log" } ?? "the daemon's log"
                 hold(
                     delivery,
-                    "the store refused it (\(place)); it is read once the daemon was restarted", fleet)
+                    "the store refused it (\(place)); it is read once the daemon was restarted",
+                    fleet)
             } else {
                 fleet.mustFallBack = true
             }
