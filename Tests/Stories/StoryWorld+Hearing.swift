@@ -5,8 +5,14 @@ import SyncCore
 extension StoryWorld {
     /// Compares all notifications that arrived with those that are due.
     func hear(_ notices: [Int: [Notice]]) throws {
-        for connection in model.peers.keys.sorted() {
-            for notice in notices[connection] ?? [] { try hear(notice, connection) }
+        // The progress of runs last: a handler that must connect again is away from then on.
+        for isProgress in [false, true] {
+            for connection in model.peers.keys.sorted() {
+                for notice in notices[connection] ?? []
+                where (notice.json["method"] == "button.progress") == isProgress {
+                    try hear(notice, connection)
+                }
+            }
         }
         for connection in model.peers.keys.sorted() {
             // A daemon may send them later.
