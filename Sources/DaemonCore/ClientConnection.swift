@@ -13,8 +13,8 @@ internal import SyncCore
 final class ClientConnection: ConnectionKeeper {
     /// The state of a connection.
     enum Phase {
-        /// The user and group names of the peer are being looked up; the engine does not know the
-        /// connection yet.
+        /// The user and group names of the peer are being looked up, or a limit is reached
+        /// (`Crowded`); the engine does not know the connection yet.
         case naming
         /// In use.
         case open
@@ -61,6 +61,16 @@ final class ClientConnection: ConnectionKeeper {
         case .naming, .closed: false
         }
     }
+}
+
+/// A connection in `naming` beyond a limit. It is refused at a monotonic time, unless another one
+/// ends before.
+struct Crowded {
+    let connection: ClientConnection
+    let peer: Peer
+    /// The uid of the account that it is charged to.
+    let user: UInt32
+    let until: UInt64
 }
 
 /// A connection that closes when all output is written, or at a monotonic time.

@@ -55,18 +55,54 @@ extension Shell {
         let user = NameDirectory.Number.user(credentials.uid)
         let numbers = [user] + gids.map(NameDirectory.Number.group)
         names.prepare(numbers, for: credentials.uid) { [unowned self] names in
-            guard case .naming = connection.phase else { return }
             let peer = Peer(
                 pid: credentials.pid, uid: credentials.uid, gid: credentials.gid, groups: groups,
                 user: names[0] ?? "\(credentials.uid)",
                 groupNames: names.dropFirst().compactMap(\.self),
                 loginUID: login == .max ? nil : login,
                 isLoginKnown: login != nil || !ProcessLimits.seesLoginUIDs)
-            open(connection, peer)
+            openOrCrowd(connection, peer)
+        }
+    }
+
+    /// Opens a connection if no limit is reached.
+    ///
+    /// Otherwise it waits for a moment. The peer may have closed others before it made this one,
+    /// and the loop has not read their ends yet.
+    private func openOrCrowd(_ connection: ClientConnection, _ peer: Peer) {
+        let user = subordinates.owner(of: peer.uid)
+        let waiting = crowded.lazy.filter { $0.user == user }.count
+        guard engine.isFull(for: peer.uid), waiting < ProcessLimits.refusals else {
+            return open(connection, peer)
+        }
+        crowded.append(
+            Crowded(
+                connection: connection, peer: peer, user: user,
+                until: now.monotonicNanoseconds &+ Self.crowdedNanoseconds))
+        if !crowdTimer.isRunning { crowdTimer.start(after: .nanoseconds(Self.crowdedNanoseconds)) }
+    }
+
+    /// Opens the connections that wait for a place, if there is one. The engine refuses those that
+    /// have waited long enough.
+    func openCrowded() {
+        guard !crowded.isEmpty else { return }
+        let time = now.monotonicNanoseconds
+        var waiting: [Crowded] = []
+        swap(&waiting, &crowded)
+        for one in waiting {
+            if one.until <= time || !engine.isFull(for: one.peer.uid) {
+                open(one.connection, one.peer)
+            } else {
+                crowded.append(one)
+            }
+        }
+        if let next = crowded.first, !crowdTimer.isRunning {
+            crowdTimer.start(after: .nanoseconds(next.until &- time))
         }
     }
 
     private func open(_ connection: ClientConnection, _ peer: Peer) {
+        guard case .naming = connection.phase else { return }
         connection.phase = .open
         let share = joinShare(peer.uid)
         connection.share = share

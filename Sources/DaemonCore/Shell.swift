@@ -32,6 +32,8 @@ final class Shell {
     static let toldFirst = 4
     /// How long a closing connection may take to write its last bytes.
     static let finishNanoseconds: UInt64 = 5_000_000_000
+    /// How long a connection beyond a limit waits for the end of another.
+    static let crowdedNanoseconds: UInt64 = 100_000_000
     /// How long the daemon waits for goodbyes and the last batch.
     static let drainLimit: Duration = .seconds(5)
     /// Rounds within one iteration for work that a completed write enables; the rest waits for the
@@ -68,6 +70,8 @@ final class Shell {
     var shares: [UInt32: Share] = [:]
     /// Shares with a closed gate or with connections that wait to be read.
     var watchedShares: [Share] = []
+    /// Connections beyond a limit, in order.
+    var crowded: [Crowded] = []
     /// Connections that close when their output is written.
     var finishing: [Finishing] = []
     /// Connections whose end the engine has not received, in order.
@@ -91,6 +95,7 @@ final class Shell {
     private let deadlineTimer: Timer
     private let turnTimer: Timer
     let lingerTimer: Timer
+    let crowdTimer: Timer
     private let idleTimer: Timer
     private let statusTimer: Timer
 
@@ -123,6 +128,7 @@ final class Shell {
         deadlineTimer = Timer(loop: loop)
         turnTimer = Timer(loop: loop)
         lingerTimer = Timer(loop: loop)
+        crowdTimer = Timer(loop: loop)
         idleTimer = Timer(loop: loop)
         statusTimer = Timer(loop: loop)
         engine.stopwatch = { Loop.hrtimeNanoseconds }
@@ -134,7 +140,7 @@ final class Shell {
         lingerTimer.onFire = { [unowned self] in lookAfterLingering() }
         idleTimer.onFire = { [unowned self] in idleFired() }
         statusTimer.onFire = { [unowned self] in self.manager.status(self.engine.statusLine) }
-        // Only wakes the loop; the end of the iteration does the work.
+        // Only wakes the loop, as crowdTimer does; the end of the iteration does the work.
         turnTimer.onFire = { [unowned self] in isDirty = true }
     }
 
@@ -212,6 +218,7 @@ final class Shell {
     private func iterationEnded() {
         guard phase != .ended else { return }
         passEnds()
+        openCrowded()
         if engine.schedule.wantsTurn { tell(.turn) }
         var turns = 0
         while isDirty, turns < Self.turnsMax {

@@ -45,6 +45,28 @@ struct DepartureTests {
         #expect(try connections(bystander) == 1)
     }
 
+    @Test("connections that were closed leave their places to one that is made after them")
+    func places() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("config.yaml", "limits: {connectionsPerUserMax: 3}\n")
+        let daemon = try DaemonProcess(folder, more: ["--config", folder("config.yaml")]).ready()
+        var old = try (0..<3).map { _ in try WireClient(daemon.socket) }
+        for client in old { try client.call("ping") }
+        // Stopped, so that the daemon finds the new connections and the ends in one iteration.
+        kill(daemon.pid, SIGSTOP)
+        old += try (0..<3).map { _ in try WireClient(daemon.socket) }
+        old = []
+        let late = try WireClient(daemon.socket)
+        kill(daemon.pid, SIGCONT)
+        try late.call("ping")
+        let others = try (0..<2).map { _ in try WireClient(daemon.socket) }
+        for client in others { try client.call("ping") }
+        // Nobody leaves, so this one is refused, with the limit's name.
+        let refused = try WireClient(daemon.socket)
+        let error = try #require(try refused.message()?["error"] as? Object)
+        #expect((error["data"] as? Object)?["limit"] as? String == "connectionsPerUserMax")
+    }
+
     private func connections(_ client: WireClient) throws -> Int {
         let counts = try client.call("server.status")["connections"] as? Object
         return try #require(counts?["count"] as? Int)

@@ -23,6 +23,14 @@ extension Engine {
         }
     }
 
+    /// Whether one more connection of a uid would be beyond a limit.
+    public func isFull(for uid: UInt32) -> Bool {
+        let limits = configuration.limits
+        let account = scheduler.accounts[environment.accountUID(uid)]
+        return connections.count >= limits.connectionsMax
+            || account?.connections ?? 0 >= limits.connectionsPerUserMax
+    }
+
     /// Tells a connection which limit it has reached, and closes it.
     private func refuse(
         _ connection: Connection, _ limit: String, _ max: Int, _ message: String? = nil

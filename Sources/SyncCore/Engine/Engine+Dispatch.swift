@@ -271,7 +271,7 @@ extension Engine {
     // MARK: - Idempotency keys
 
     /// A key and the digest of its request.
-    private func use(
+    func use(
         of key: String, by request: Request, _ connection: Connection
     ) -> PendingCall.KeyUse {
         PendingCall.KeyUse(

@@ -20,13 +20,16 @@ extension Engine {
                 try require(.read, form, form.committed, nil, connection.peer)
                 read(CollectionOfOne(control), of: form, call)
             }
-        case .set(let name, let field, let action, let context):
+        case .set(let name, let edit):
             guard let form = registry.look(up: name), form.isEditable,
-                let control = form.working.definition.index(of: field)
+                let control = form.working.definition.index(of: edit.field)
             else { return false }
-            return executePlain(plain, .edit, connection) { call throws(WireError) in
-                try set(
-                    control, of: form, action, context: context.map { String(plain: $0) }, call)
+            let key = edit.idempotencyKey.map { key in
+                use(
+                    of: String(plain: key), by: .stateSet(edit.params(form: name)), connection)
+            }
+            return executePlain(plain, .edit, connection, key) { call throws(WireError) in
+                try set(control, of: form, edit, call)
             }
         }
     }
@@ -34,11 +37,11 @@ extension Engine {
     @inline(__always)
     private func executePlain(
         _ plain: PlainRequest, _ kind: Admission.Kind, _ connection: Connection,
-        _ body: (PendingCall) throws(WireError) -> Void
+        _ key: PendingCall.KeyUse? = nil, _ body: (PendingCall) throws(WireError) -> Void
     ) -> Bool {
         var call = PendingCall(
             connection: connection, id: RequestID(rawText: String(plain: plain.id)),
-            target: .slot(.unowed))
+            target: .slot(.unowed), key: key)
         guard case .run = admit(kind, call) else { return false }
         counters.requests += 1
         call.target = .slot(connection.answers.reserve())

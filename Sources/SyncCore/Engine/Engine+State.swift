@@ -101,7 +101,11 @@ extension Engine {
         let state = form.working
         let definition = state.definition
         try requireEdits(of: form, connection.peer)
-        let requestContext = try seen(params.context, form, path: "context")
+        let claim = try params.context.map { token throws(WireError) in
+            try parse(token, path: "context")
+        }
+        let requestContext = seen(claim, form)
+        var ownClaims: [CausalContext] = []
         let transaction = begin(form, connection)
         transaction.lease = try params.lease.map { end throws(WireError) in
             try leaseEnd(end, "lease.until")
@@ -126,10 +130,11 @@ extension Engine {
                 }
             }
             if transaction.lease != nil { try requireLeasable(change.action, control, form) }
-            let own =
-                try change.context.map { token throws(WireError) in
-                    try seen(token, form, path: "changes[\(place)].context")
-                } ?? requestContext
+            var own = requestContext
+            if let token = change.context {
+                ownClaims.append(try parse(token, path: "changes[\(place)].context"))
+                own = seen(ownClaims.last, form)
+            }
             if params.requireCurrent { try requireCurrent([control], own, transaction, state) }
             try apply(change.action, to: control, own, transaction)
         }
@@ -144,22 +149,22 @@ extension Engine {
         }
         try transaction.checkEnabled()
         try transaction.checkRuns()
-        let shown = try shown(params)
         let verdict =
             definition.guards.isEmpty ? .unguarded : try judge(transaction, params, call)
         if case .proposed = verdict { return }
         transaction.approval = verdict.approval
         finish(
-            transaction, .set, named: transaction.named, seen: shown, skipped: nil,
-            undoes: nil, message: params.message, call)
+            transaction, .set, named: transaction.named,
+            seen: claim ?? .included(inAll: ownClaims), skipped: nil, undoes: nil,
+            message: params.message, call)
         endProposals(verdict, of: form)
     }
 
     /// `state.set` with one change, whose control is known.
     func set(
-        _ control: Int, of form: LiveForm, _ action: Change.Action, context token: String?,
-        _ call: PendingCall
+        _ control: Int, of form: LiveForm, _ edit: PlainRequest.Edit, _ call: PendingCall
     ) throws(WireError) {
+        let action = edit.action
         let connection = call.connection
         let isOpen = form.working.definition.isOpen[control] && !action.isPress
         if isOpen {
@@ -167,7 +172,10 @@ extension Engine {
         } else {
             try requireEdits(of: form, connection.peer)
         }
-        let known = try seen(token, form, path: "context")
+        let claim = try edit.context.map { token throws(WireError) in
+            try parse(
+                String(plain: token), path: edit.hasOwnContext ? "changes[0].context" : "context")
+        }
         let transaction = begin(form, connection)
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
@@ -178,16 +186,14 @@ extension Engine {
         if !transaction.definition.runButtons.isEmpty {
             transaction.rareOrNew.runTerms = runTerms(nil)
         }
-        try apply(action, to: control, known, transaction)
+        try apply(action, to: control, seen(claim, form), transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
         try transaction.checkRuns()
         if !transaction.definition.guards.isEmpty { try requireApproval(transaction) }
-        var shown = CausalContext()
-        if let token { shown = try parse(token, path: "context") }
         finish(
-            transaction, .set, named: transaction.named, seen: shown, skipped: nil, undoes: nil,
-            message: nil, call)
+            transaction, .set, named: transaction.named, seen: claim ?? CausalContext(),
+            skipped: nil, undoes: nil, message: nil, call)
     }
 
     /// Adds a change to a transaction.

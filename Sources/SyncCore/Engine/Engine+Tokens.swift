@@ -24,25 +24,22 @@ extension Engine {
 
     /// What the sender has seen according to its token, limited to what this store knows. The
     /// transaction adds the connection's own writes (CAUSALITY.md, 2).
+    func seen(_ claim: CausalContext?, _ form: LiveForm) -> Seen {
+        claim.map { .context($0.clipped(to: form.working.context)) } ?? .present
+    }
+
     func seen(
         _ token: String?, _ form: LiveForm, path: @autoclosure () -> String
     ) throws(WireError) -> Seen {
         guard let token else { return .present }
-        return .context(try parse(token, path: path()).clipped(to: form.working.context))
+        return seen(try parse(token, path: path()), form)
     }
+}
 
-    /// The basis of the token in the answer: the request's token, or the token of its changes that
-    /// all others include. It never claims more than each part of the request did.
-    func shown(_ params: StateSet) throws(WireError) -> CausalContext {
-        if let token = params.context { return try parse(token, path: "context") }
-        // Nobody's claim is less than that of who has seen nothing.
-        if params.changes.contains(where: { $0.context?.isEmpty ?? false }) {
-            return CausalContext()
-        }
-        var claims: [CausalContext] = []
-        for token in params.changes.lazy.compactMap(\.context) {
-            claims.append(try parse(token, path: "context"))
-        }
+extension CausalContext {
+    /// The basis of the token in the answer to a transaction: the claim that all others include. It
+    /// never says more than each change's token did.
+    static func included(inAll claims: [CausalContext]) -> CausalContext {
         guard var least = claims.first else { return CausalContext() }
         for claim in claims where claim.isSubset(of: least) { least = claim }
         return claims.allSatisfy(least.isSubset(of:)) ? least : CausalContext()

@@ -13,7 +13,30 @@ struct PlainRequest {
         /// Reads one field, or what matches one glob.
         case get(form: Text, field: Text)
         /// Sets one field.
-        case set(form: Text, field: Text, Change.Action, context: Text?)
+        case set(form: Text, Edit)
+    }
+
+    /// A change of one field.
+    struct Edit {
+        let field: Text
+        let action: Change.Action
+        /// What the sender had seen.
+        let context: Text?
+        /// Whether the context is the change's and not the request's.
+        let hasOwnContext: Bool
+        let idempotencyKey: Text?
+
+        /// The params that these are.
+        func params(form: Text) -> StateSet {
+            let token = context.map { String(plain: $0) }
+            return StateSet(
+                form: String(plain: form),
+                changes: [
+                    Change(
+                        field: String(plain: field), context: hasOwnContext ? token : nil, action)
+                ], context: hasOwnContext ? nil : token,
+                idempotencyKey: idempotencyKey.map { String(plain: $0) })
+        }
     }
 
     /// The JSON text of the request's id.
@@ -82,12 +105,17 @@ private struct PlainReader {
     private func content(of method: Text, _ params: consuming Params) -> PlainRequest.Content? {
         guard !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
         guard let form = params.form, let field = params.field else { return nil }
-        let context = params.context
         if let action = params.action.take() {
             guard isSame(method, "state.set") else { return nil }
-            return .set(form: form, field: field, action, context: context)
+            return .set(
+                form: form,
+                PlainRequest.Edit(
+                    field: field, action: action, context: params.context,
+                    hasOwnContext: params.hasOwnContext, idempotencyKey: params.key))
         }
-        guard isSame(method, "state.get"), context == nil else { return nil }
+        guard isSame(method, "state.get"), params.context == nil, params.key == nil else {
+            return nil
+        }
         return .get(form: form, field: field)
     }
 
@@ -96,8 +124,12 @@ private struct PlainReader {
         var field: Text?
         var action: Change.Action?
         var context: Text?
+        var hasOwnContext = false
+        var key: Text?
 
-        var isEmpty: Bool { form == nil && field == nil && action == nil && context == nil }
+        var isEmpty: Bool {
+            form == nil && field == nil && action == nil && context == nil && key == nil
+        }
     }
 
     private mutating func read(_ params: inout Params) -> Bool {
@@ -112,14 +144,23 @@ private struct PlainReader {
             } else if eat("\"fields\":[") {
                 guard params.field == nil, let field = name(), eat("]") else { return false }
                 params.field = field
+            } else if eat("\"idempotencyKey\":") {
+                guard params.key == nil, let key = name(), !key.isEmpty else { return false }
+                params.key = key
             } else {
-                guard params.context == nil, eat("\"context\":"), let context = string(),
-                    context.count <= Self.contextBytesMax
-                else { return false }
-                params.context = context
+                guard context(&params) else { return false }
             }
         } while eat(",")
         return eat("}")
+    }
+
+    /// A request may have one context.
+    private mutating func context(_ params: inout Params) -> Bool {
+        guard params.context == nil, eat("\"context\":"), let context = string(),
+            context.count <= Self.contextBytesMax
+        else { return false }
+        params.context = context
+        return true
     }
 
     private mutating func change(_ params: inout Params) -> Bool {
@@ -128,6 +169,9 @@ private struct PlainReader {
             if eat("\"field\":") {
                 guard params.field == nil, let field = name() else { return false }
                 params.field = field
+            } else if initial == UInt8(ascii: "c") {
+                guard context(&params) else { return false }
+                params.hasOwnContext = true
             } else {
                 guard params.action == nil, let action = action() else { return false }
                 params.action = action

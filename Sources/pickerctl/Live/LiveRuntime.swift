@@ -46,9 +46,9 @@ struct LiveRuntime {
 
     /// The timeout for the rest of an escape sequence, in nanoseconds.
     private static let escapeSpan: UInt64 = 40_000_000
-    /// How long the frame of an answered edit lets other forms go first, in microseconds: about
-    /// as long as the kernel and one of them need, and too short to be seen.
-    private static let othersSpan: UInt32 = 150
+    /// How long other forms go first after an edit, in microseconds: about as long as the daemon,
+    /// the kernel and one of them need, and too short to be seen.
+    private static let othersSpan: UInt32 = 300
     /// How long a frame waits for the answer to a request, in nanoseconds.
     private static let answerSpan: UInt64 = 4_000_000
 
@@ -171,10 +171,7 @@ struct LiveRuntime {
         if entries[1].revents != 0 { takeSignals() }
         if entries[0].revents != 0 { takeInput() }
         if entries.count > 2, entries[2].revents & ~Int16(POLLOUT) != 0 {
-            // The daemon has told the other forms too. They may wait for this processor, and what
-            // is left to do here is a frame that is not urgent. sched_yield(2) would not do: with
-            // EEVDF this process is often the next one again.
-            if !numbers.isEmpty, !model.presentation.others.isEmpty { usleep(Self.othersSpan) }
+            letOthersGoFirst()
             link.receive()
         }
         let then = MonotonicClock.now()
@@ -183,6 +180,15 @@ struct LiveRuntime {
             for event in decoder.timeout() { feed(.input(event)) }
         }
         link.connectIfDue(at: then)
+    }
+
+    /// Sleeps for a moment while an edit is not answered and others have the form.
+    ///
+    /// The daemon and the other forms may wait for this processor, and what is left to do here is a
+    /// frame that is not urgent. sched_yield(2) would not do: with EEVDF this process is often the
+    /// next one again.
+    private func letOthersGoFirst() {
+        if !numbers.isEmpty, !model.presentation.others.isEmpty { usleep(Self.othersSpan) }
     }
 
     private mutating func takeInput() {
@@ -269,7 +275,10 @@ struct LiveRuntime {
     private mutating func feed(_ event: LiveEvent) {
         let (commands, change) = model.begin(event, at: MonotonicClock.now())
         for command in commands { carryOut(command) }
-        if !commands.isEmpty { link.flush() }
+        if !commands.isEmpty {
+            link.flush()
+            letOthersGoFirst()
+        }
         for command in model.settle(change) { carryOut(command) }
     }
 

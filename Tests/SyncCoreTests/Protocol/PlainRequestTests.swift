@@ -37,6 +37,10 @@ struct PlainRequestTests {
             .ping, .stateGet(StateGet(form: "f", fields: ["a"])), .stateSet(set),
             .stateSet(StateSet(form: "f", changes: [Change(field: "a", .toggle)])),
             .stateSet(StateSet(form: "f", changes: [Change(field: "a", .add([.string("x")]))])),
+            .stateSet(
+                StateSet(
+                    form: "f", changes: [Change(field: "a", context: "3f9a.1:7", .reset)],
+                    idempotencyKey: "k9.1")),
         ]
         for request in requests {
             let text = request.frame(id: RequestID(7)).dropFirst(Frame.headerBytes)
@@ -109,12 +113,7 @@ extension Request {
         case .ping: self = .ping
         case .get(let form, let field):
             self = .stateGet(StateGet(form: String(plain: form), fields: [String(plain: field)]))
-        case .set(let form, let field, let action, let context):
-            self = .stateSet(
-                StateSet(
-                    form: String(plain: form),
-                    changes: [Change(field: String(plain: field), action)],
-                    context: context.map { String(plain: $0) }))
+        case .set(let form, let edit): self = .stateSet(edit.params(form: form))
         }
     }
 }
@@ -145,15 +144,18 @@ extension ProtocolRandom {
             "\"reset\":true", "\"press\":true", "\"move\":\"next\"",
         ])
         let name = "\"field\":\"\(field)\""
+        let token = one(of: ["", "3f9a.1:1", "3f9a.1:4", "3f9a.1:0+9", "nonsense"])
+        let context = "\"context\":\"\(token)\""
+        let key = one(of: ["k1", "k2", "k\(Int.random(in: 0..<500, using: &self))", "", "é"])
         let change = one(of: [
             "{\(name),\(action)}", "{\(name),\(action)}", "{\(action),\(name)}", "{\(name)}",
             "{\(name),\(action),\(action)}", "{\(name),\(name),\(action)}",
+            "{\(name),\(action),\(context)}", "{\(context),\(name),\(action)}",
         ])
         let changes = one(of: ["[\(change)]", "[\(change)]", "[\(change),\(change)]", "[]"])
-        let token = one(of: ["", "3f9a.1:1", "3f9a.1:4", "3f9a.1:0+9", "nonsense"])
         let extra = one(of: [
-            "", "", "", "", ",\"context\":\"\(token)\"", ",\"requireFields\":[\"text\"]",
-            ",\"x\":1", ",\"idempotencyKey\":\"\(scalar.count)\"",
+            "", "", "", "", ",\(context)", ",\"requireFields\":[\"text\"]", ",\"x\":1",
+            ",\"idempotencyKey\":\"\(key)\"", ",\"idempotencyKey\":\"\(key)\",\(context)",
         ])
         let params = one(of: [
             "{\"form\":\"\(form)\",\"changes\":\(changes)\(extra)}",
