@@ -1,8 +1,7 @@
-// Code that the processor has forgotten while a program slept.
+// The parts of a program that the processor has forgotten while the program slept.
 //
-// What a key runs is read from memory line by line, each after the one before it was run, and this
-// took more time than running it. The linker places it together (packaging/order), so that it can
-// be asked for at once, right after the program has woken up.
+// What a key runs and reads would be loaded line by line, each when it is needed, and this took more
+// time than running it. So all that is known to be needed is asked for right after a wake-up.
 #pragma once
 
 #ifdef __cplusplus

@@ -80,17 +80,16 @@ public struct JSONNode {
             base + Int(entry.start), text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
-    /// Whether this is exactly this string.
-    func isString(_ text: String) -> Bool {
+    /// Whether this is exactly this string (UTF-8).
+    @inline(__always)
+    func isString(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let entry = entry
         guard entry.kind == .string else { return false }
-        if entry.isComplex { return string.map { $0.isSameBytes(as: text) } ?? false }
-        let count = text.utf8.count
-        guard Int(entry.end - entry.start) == count else { return false }
-        let bytes = base + Int(entry.start)
-        return text.utf8.withContiguousStorageIfAvailable { text in
-            text.baseAddress.map { areSameBytes(bytes, $0, count: count) } ?? true
-        } ?? text.utf8.elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
+        if entry.isComplex { return string.map { Array($0.utf8).elementsEqual(text) } ?? false }
+        guard Int(entry.end - entry.start) == text.count else { return false }
+        return text.baseAddress.map {
+            areSameBytes(base + Int(entry.start), $0, count: text.count)
+        } ?? true
     }
 
     private func matchesUnescaped(_ text: StaticString) -> Bool {

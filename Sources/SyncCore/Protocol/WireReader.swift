@@ -54,8 +54,11 @@ extension JSONNode: WireValue {
     var list: [JSONNode]? { kind == .array ? Array(elements) : nil }
 
     func member(_ name: String) -> JSONNode? {
-        for (key, value) in members where key.isString(name) { return value }
-        return nil
+        var name = name
+        return name.withUTF8 { text -> JSONNode? in
+            for (key, value) in members where key.isString(text) { return value }
+            return nil
+        }
     }
 
     func tree() throws(DecodeError) -> JSON {

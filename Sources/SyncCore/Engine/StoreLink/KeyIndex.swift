@@ -16,7 +16,8 @@ struct KeyIndex {
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(uid)
-            for byte in key.utf8 { hasher.combine(byte) }
+            var key = key
+            key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         }
 
         /// The digest for the filters.
@@ -116,9 +117,9 @@ struct KeyIndex {
 
     /// Records the answer under a key; `pending` is `nil` if it is already durable.
     mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, pending: Pending?) {
-        forgetAnswer(id)
-        recent[id] = Recent(result: result, digest: digest, pending: pending)
-        recentBytes += result.count
+        let answer = Recent(result: result, digest: digest, pending: pending)
+        let former = recent.updateValue(answer, forKey: id)
+        recentBytes += result.count - (former?.result.count ?? 0)
         recentOrder.append(id)
         if pending != nil {
             count(id.uid, Usage(keys: 1, bytes: Self.rowBytes + result.count), at: at)
