@@ -105,7 +105,6 @@ public final class Sealer: @unchecked Sendable {
         return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Writes the key to its file.
     func writeKey(to descriptor: Int32, of file: String) throws(StoreError) {
         unsafe try POSIX.write(
             UnsafeRawBufferPointer(start: key, count: Self.keyBytes), to: descriptor, of: file)

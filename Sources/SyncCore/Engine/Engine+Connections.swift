@@ -333,7 +333,6 @@ extension Engine {
 }
 
 extension Connection {
-    /// The log fields of a rejection because of a limit.
     fileprivate func refusalFields(limit: String) -> [LogEntry.Field] {
         [.event(.refused), LogEntry.Field(.limit, limit), .connection(id)] + peer.logFields
     }

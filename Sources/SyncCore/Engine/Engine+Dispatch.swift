@@ -9,7 +9,6 @@ struct PendingCall {
     /// The idempotency key under which the answer is stored.
     var key: KeyUse?
 
-    /// The slot of its answer.
     var slot: AnswerQueue.Slot {
         switch target {
         case .slot(let slot): slot

@@ -122,7 +122,6 @@ extension Engine {
         log(.error, "the store cannot be written: \(reason); trying again", [.event(.storeFailed)])
     }
 
-    /// A name for a new log of revisions.
     func newLogName() -> String { String(environment.random() >> 16, radix: 16) }
 
     // MARK: - Stopping

@@ -205,7 +205,6 @@ extension Engine {
         /// The run-time options that it sets; `nil` if a definition is applied.
         var options: (field: String, value: JSON)?
 
-        /// How the values are migrated.
         var migration: FormMigration {
             if isCreation {
                 var plan = FormMigration()

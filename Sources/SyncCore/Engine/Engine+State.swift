@@ -9,7 +9,6 @@ extension Engine {
         read(try matching(params.fields, form, state, call.connection), of: form, call)
     }
 
-    /// Answers with fields of a form as readers see them.
     func read(_ fields: some Collection<Int>, of form: LiveForm, _ call: PendingCall) {
         let state = form.committed
         answer(call) { writer in
@@ -378,7 +377,6 @@ extension FormState {
         return cells.indices.filter { globs.matches(definition.controls[$0].id) }
     }
 
-    /// The states of matching fields.
     func fields(matching globs: GlobSet?) -> [NamedField] {
         indexes(matching: globs).map {
             NamedField(id: definition.controls[$0].id, state: field($0))

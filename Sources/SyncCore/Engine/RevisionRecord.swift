@@ -14,7 +14,6 @@ final class RevisionRecord: Sendable {
         case options
         /// The end of a lease was moved, or its value made permanent.
         case lease
-        /// Leases ended.
         case ended
         /// The message of an earlier revision was overwritten.
         case redact
@@ -50,7 +49,6 @@ final class RevisionRecord: Sendable {
         let was: JSON?
     }
 
-    /// Everything that a revision may have.
     struct Details {
         /// Touched fields whose stored value did not change, because they derive from other fields.
         var derived: [String] = []
@@ -58,7 +56,6 @@ final class RevisionRecord: Sendable {
         var concurrent: [String] = []
         /// What edits set, by field, if concurrent values are current instead.
         var lost = JSONObject()
-        /// How each edit is undone.
         var undo = Few<UndoStep>()
         /// The revision that this undo or redo undid.
         var undoes: UInt64?
@@ -127,7 +124,6 @@ final class RevisionRecord: Sendable {
 }
 
 extension RevisionRecord.RegisterWrite {
-    /// How it is undone.
     fileprivate var step: UndoStep {
         let trace = UndoStep.Trace(dot: dot, over: over.map { Few(only: $0) } ?? Few())
         return UndoStep(field: field, action: .write(trace, was: was))
@@ -151,7 +147,6 @@ extension RevisionRecord {
         }
     }
 
-    /// The record as JSON text.
     func encoded() -> [UInt8] { JSONWriter.bytes { encode(into: &$0) } }
 
     private func encode(into writer: inout JSONWriter) {
@@ -249,7 +244,6 @@ extension RevisionRecord.Approval {
 }
 
 extension Author {
-    /// The author as in the protocol.
     var wire: WireAuthor { WireAuthor(self) }
 
     fileprivate convenience init?(json: JSON) {

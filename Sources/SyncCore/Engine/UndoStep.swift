@@ -33,7 +33,6 @@ struct UndoStep: Hashable {
 
     /// A write with the writes before it.
     struct Trace: Hashable {
-        /// The write.
         var dot: Dot
         /// The writes before it: none if nobody had set the field, several for tags and where an
         /// undo had restored the value.
@@ -81,7 +80,6 @@ extension UndoStep {
         }
     }
 
-    /// What this step restores.
     var restorations: [Restoration] {
         func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
             trace.restores.map {
@@ -117,7 +115,6 @@ extension UndoStep {
         }
     }
 
-    /// Writes the step as a JSON object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("field", field)

@@ -164,7 +164,6 @@ final class PatternMeter: @unchecked Sendable {
     /// Whether matches become `known`.
     var remembers = false
 
-    /// A text that was matched.
     struct Match: Hashable {
         let pattern: String
         let text: String

@@ -3,16 +3,13 @@
 // Invariant: the cursor never passes a message whose effect is not in the store. The message at the
 // cursor is kept as a digest: a server that lost its newest messages gives their numbers again.
 
-/// The cursor of a store.
 package struct LinkCursor: Hashable, Sendable {
-    /// A place in the log.
     package struct Place: Hashable, Sendable {
         /// The sequence of the last message whose effect is in the store; 0 before the first.
         package var sequence: UInt64
         /// The digest of that message; 0 if it was not read.
         package var digest: UInt64
 
-        /// A place of these parts.
         package init(sequence: UInt64, digest: UInt64) {
             self.sequence = sequence
             self.digest = digest
@@ -35,7 +32,6 @@ package struct LinkCursor: Hashable, Sendable {
 
     /// A form that does not take what arrives.
     package struct Held: Hashable, Sendable {
-        /// The form.
         package var form: String
         /// How far it has the log.
         package var place: Place
@@ -43,7 +39,6 @@ package struct LinkCursor: Hashable, Sendable {
         /// form of that name.
         package var takesWholes: Bool
 
-        /// A held form of these parts.
         package init(form: String, place: Place, takesWholes: Bool = false) {
             self.form = form
             self.place = place
@@ -62,7 +57,6 @@ package struct LinkCursor: Hashable, Sendable {
         /// Forms that wait, each at its own place.
         package var held: [Held]
 
-        /// A place of these parts.
         package init(site: String = "", created: String, place: Place, held: [Held] = []) {
             self.site = site
             self.created = created
@@ -79,7 +73,6 @@ package struct LinkCursor: Hashable, Sendable {
     /// How far each stream is read, that of this site first.
     package var streams: [Stream]
 
-    /// A cursor of these parts.
     package init(_ streams: [Stream]) { self.streams = streams }
 
     /// How far the stream of a site is read. The only stream of a fleet that gets sites becomes

@@ -7,9 +7,7 @@
 
 /// Somebody on another host who has a form open, or left.
 package struct RemotePeer: Hashable, Sendable {
-    /// The form.
     package let form: String
-    /// The host.
     package let host: String
     /// The number that this daemon gives the connection. None of its own has it.
     package let connection: UInt64

@@ -164,7 +164,6 @@ extension Explanation.Siblings {
 }
 
 extension Explanation.Meeting {
-    /// Writes the object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("seen", seen)
@@ -304,7 +303,6 @@ extension Explanation.References {
 }
 
 extension Sibling {
-    /// Writes the object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("value", value)

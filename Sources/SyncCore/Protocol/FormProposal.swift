@@ -280,7 +280,6 @@ extension WireReader {
 }
 
 extension JSONWriter {
-    /// A member with authors.
     mutating func member(_ name: StaticString, _ authors: [WireAuthor]) {
         key(name)
         beginArray()

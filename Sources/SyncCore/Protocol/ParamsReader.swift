@@ -30,7 +30,6 @@ struct ParamsFault: Error {
         return ParamsFault(joined, problem)
     }
 
-    /// The error for the response.
     var wireError: WireError {
         let place = path.isEmpty ? "params" : path
         switch problem {
@@ -90,7 +89,6 @@ struct ParamsReader {
         return nil
     }
 
-    /// Whether all members have been read.
     var hasTakenAll: Bool { object.map { $0.count == taken.nonzeroBitCount } ?? true }
 
     /// Rejects members that were not read. The names come from the peer, so they are shortened.

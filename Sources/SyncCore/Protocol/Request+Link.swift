@@ -147,7 +147,6 @@ public struct LinkTransfer: Hashable, Sendable {
             data: data.count > Self.dataBytesMax ? [] : data)
     }
 
-    /// Bytes of its parts.
     package var bytes: Int {
         subject.utf8.count + (reply?.utf8.count ?? 0) + data.count
             + headers.reduce(0) { $0 + $1.utf8.count }

@@ -10,9 +10,7 @@ struct ExplainSearch {
     let field: String
     /// The control that stores its value, if it is one.
     let root: String?
-    /// What is known.
     var facts: Explanation
-    /// Only revisions before this one.
     var before: UInt64
     /// Whether only one revision is wanted, the one before `before`.
     let isExact: Bool

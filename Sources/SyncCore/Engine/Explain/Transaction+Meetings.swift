@@ -39,7 +39,6 @@ extension RevisionRecord.Met {
         120 + (meeting.seen?.utf8.count ?? 0) + 90 * meeting.others.count
     }
 
-    /// Writes the object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("field", field)

@@ -261,7 +261,6 @@ extension Engine {
         }
     }
 
-    /// A connection holds a lease from now on.
     func hold(_ lease: Lease, of form: LiveForm, _ connection: Connection) {
         let holder = connection.makeLeaseHolder(at: clocks.steadyMilliseconds())
         holder.hold(form.key) { registry.look(up: $0) != nil }

@@ -7,7 +7,6 @@ extension Engine {
         case stale(FormProposal.Ended)
         /// These changes, which ask for the approval of these guards.
         case values(Transaction, guards: [Int])
-        /// This definition.
         case definition(Redefinition, RevisionRecord.Kind, guards: [Int])
 
         var guards: [Int] {
@@ -118,7 +117,6 @@ extension Engine {
         return .definition(change, kind, guards: guards)
     }
 
-    /// The author of what a proposal changes: its proposer.
     private func author(of proposal: Proposal) -> Author {
         let by = proposal.wire.by
         return Author(
@@ -211,7 +209,6 @@ enum GuardVerdict {
 }
 
 extension FormProposal.Change {
-    /// The change as edits.
     fileprivate var actions: [SyncCore.Change.Action] {
         switch action {
         case .value(let value): [.value(value)]

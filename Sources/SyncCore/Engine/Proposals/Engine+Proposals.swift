@@ -239,7 +239,6 @@ extension Engine {
         }
     }
 
-    /// The end of a proposal because a field has changed.
     func end(byChangeOf index: Int?, _ state: FormState) -> FormProposal.Ended {
         var ended = FormProposal.Ended(at: Timestamp(milliseconds: now.wallMilliseconds))
         guard let index, let by = state.cells[index].by else {
@@ -280,7 +279,6 @@ extension Engine {
 }
 
 extension Proposal {
-    /// Bytes of its text.
     var bytes: Int { JSONWriter.bytes { wire.encode(into: &$0) }.count }
 }
 

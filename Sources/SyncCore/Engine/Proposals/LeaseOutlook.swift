@@ -12,7 +12,6 @@ final class LeaseOutlook {
     /// guards, has more combinations than an edit may cost.
     private var valuesLeft = 20_000
 
-    /// The outlook of a state of a form.
     init(_ definition: FormDefinition, contents: @escaping (Int) -> CellContent) {
         self.definition = definition
         self.contents = contents

@@ -25,7 +25,6 @@ struct Proposal: Sendable {
     private(set) var wire: FormProposal
     /// Who proposed it, as the kernel said.
     let proposer: Person
-    /// The proposer's session, for undo.
     let session: String?
     /// When it expires, on the steady clock (milliseconds).
     let until: Int64
@@ -40,7 +39,6 @@ struct Proposal: Sendable {
     /// Who has approved it, in the order of the votes.
     private(set) var voters: [Person] = []
 
-    /// A proposal that waits.
     init(
         _ wire: FormProposal, by proposer: Person, session: String?, until: Int64, basis: UInt64,
         version: UInt64? = nil, named: [String] = [], watched: [String] = []
@@ -62,10 +60,8 @@ struct Proposal: Sendable {
 
     static func name(_ id: Int64) -> OngoingName { OngoingName(kind: kind, id: String(id)) }
 
-    /// Whether one of the votes is of the same person.
     func hasVote(of person: Person) -> Bool { voters.contains { $0.isSame(as: person) } }
 
-    /// Adds a vote.
     mutating func add(_ vote: FormProposal.Vote, of person: Person) {
         wire.votes.append(vote)
         voters.append(person)
@@ -77,7 +73,6 @@ struct Proposal: Sendable {
     /// Replaces its message, because that of its revision is overwritten.
     mutating func redact(to text: String) { wire.message = text }
 
-    /// Ends it.
     mutating func end(as state: ProposalState, _ ended: FormProposal.Ended) {
         wire.state = state
         wire.ended = ended

@@ -8,7 +8,6 @@ extension Engine {
     static let runsDeadline = OngoingName(kind: "runs", id: "")
     static let progressDeadline = OngoingName(kind: "progress", id: "")
 
-    /// What the form has for its runs.
     func runs(of form: LiveForm) -> FormRuns {
         if let runs = form.runs { return runs }
         let runs = FormRuns(reclaimMilliseconds: reclaimMilliseconds)
@@ -301,7 +300,6 @@ extension Engine {
         form.runs?.rolledBack(to: form.working) { connections[$0] != nil }
     }
 
-    /// The runs of a form as the store has them.
     func restoreRuns(of form: LiveForm, _ state: FormState) throws(EngineStartError) {
         var byField: [String: [Run]] = [:]
         var all: [Run] = []

@@ -60,7 +60,6 @@ final class FormRuns {
         return oldest
     }
 
-    /// The revisions up to this one are committed.
     func committed(_ revision: UInt64) { released.removeAll { $0.revision <= revision } }
 
     /// A batch has failed: the runs are those of the committed state, held by those who held them.
@@ -85,7 +84,6 @@ extension FormState {
     /// The runs of a control; empty for one without.
     func board(_ index: Int) -> RunBoard { cells[index].runs?.board ?? RunBoard() }
 
-    /// The buttons that have runs under way.
     var busyButtons: [RunDesk.Button] {
         definition.runButtons.compactMap { index in
             guard let board = cells[index].runs?.board, board.isActive,

@@ -44,7 +44,6 @@ struct ProgressBoard {
         freshCount > 0 ? (toldAt ?? .min) &+ (toldAt == nil ? 0 : Self.periodMilliseconds) : nil
     }
 
-    /// Whether there is no progress of any run.
     var isEmpty: Bool { entries.isEmpty }
 
     /// Whether some handler was said to be away.
@@ -55,7 +54,6 @@ struct ProgressBoard {
         places[press].map { entries[$0].progress }
     }
 
-    /// Notes the progress of a run.
     mutating func note(_ press: Dot, field: Int, _ progress: ButtonProgressed) {
         remove(press)
         places[press] = entries.count
