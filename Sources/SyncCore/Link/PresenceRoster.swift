@@ -98,7 +98,7 @@ struct PresenceRoster {
             changes.append(
                 RemotePeer(form: form, host: name, connection: number, presence: presence))
         }
-        host.forms[form]?.peers = peers
+        host.forms[form, default: Form()].peers = peers
         return changes
     }
 
