@@ -142,6 +142,7 @@ final class LiveForm {
         named = nil
         numbered = nil
         changeLog.renumber { names.number(of: old[$0]) }
+        runs?.progress.renumber { names.number(of: old[$0]) }
         for subscription in subscriptions { subscription.forgetFilter() }
     }
 

@@ -16,7 +16,7 @@ struct ProgressBoard {
     private struct Entry {
         let press: Dot
         /// The number of the button's id.
-        let field: Int
+        var field: Int
         let progress: ButtonProgressed
         let chunk: FrameChunk
         /// `nil` until it is told.
@@ -93,6 +93,11 @@ struct ProgressBoard {
     /// Keeps only these runs.
     mutating func removeAll(but running: Set<Dot>) {
         for press in places.keys where !running.contains(press) { remove(press) }
+    }
+
+    /// Replaces the numbers of fields.
+    mutating func renumber(_ number: (Int) -> Int) {
+        for place in entries.indices { entries[place].field = number(entries[place].field) }
     }
 
     /// Adds what a subscriber has not been told to a write; moves its cursor.
