@@ -105,6 +105,7 @@ extension Engine {
         for form in forms { tellFleet(of: form) }
         followFleetAlone()
         decoder.bounds = RequestBounds(configuration.limits)
+        for form in forms { form.runs?.desk.reclaimMilliseconds = reclaimMilliseconds }
     }
 
     // MARK: - Status

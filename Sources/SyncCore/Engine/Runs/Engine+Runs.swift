@@ -15,7 +15,7 @@ extension Engine {
         return runs
     }
 
-    private var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
+    var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
 
     // MARK: - Presses
 
@@ -44,7 +44,7 @@ extension Engine {
         let runs = runs(of: form)
         runs.release(row.run.press, in: row.run.revision)
         note(row.encoded, as: RunRow.name(row.run.press), of: form)
-        if let old = runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
+        for old in runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
             note(nil, as: RunRow.name(old), of: form)
         }
     }

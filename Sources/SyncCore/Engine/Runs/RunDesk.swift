@@ -55,7 +55,7 @@ struct RunDesk {
         case alone(since: Int64, atLeast: Int64)
     }
 
-    let reclaimMilliseconds: Int64
+    var reclaimMilliseconds: Int64
     /// The one that has waited longest comes first.
     private var handlers: [Handler] = []
     private var holders: [Dot: ConnectionID] = [:]
@@ -90,11 +90,6 @@ struct RunDesk {
     var handlerCount: Int { handlers.count }
 
     func takesPresses(_ id: ConnectionID) -> Bool { handlers.contains { $0.id == id } }
-
-    /// Whether a connection takes presses or holds runs.
-    func knows(_ id: ConnectionID) -> Bool {
-        takesPresses(id) || holders.values.contains(id)
-    }
 
     // MARK: - Handlers
 
