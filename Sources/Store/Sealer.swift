@@ -41,8 +41,6 @@ public final class Sealer: @unchecked Sendable {
     }
 
     /// Encrypts a secret and binds it to its field.
-    ///
-    /// The caller clears the plaintext (`wipe`) when it no longer needs it.
     public func seal(plaintext: [UInt8], associated: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.overhead) {
             output, count in
