@@ -205,6 +205,14 @@ public struct CausalityReader {
         try flag() ? try read(&self) : nil
     }
 
+    mutating func optional<T: CausalityCodable>() throws(CausalityDecodeError) -> T? {
+        try flag() ? try T(from: &self) : nil
+    }
+
+    mutating func optionalString() throws(CausalityDecodeError) -> String? {
+        try flag() ? try string() : nil
+    }
+
     /// Reads a count and that number of elements.
     public mutating func list<T: CausalityCodable>(
         of type: T.Type = T.self

@@ -279,12 +279,8 @@ package struct CellRow: CausalityCodable, Sendable {
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         revision = try reader.unsigned()
         at = try reader.signed()
-        by = try reader.optional { reader throws(CausalityDecodeError) in
-            try Author(from: &reader)
-        }
-        store = try reader.optional { reader throws(CausalityDecodeError) in
-            try FieldStore(from: &reader)
-        }
+        by = try reader.optional()
+        store = try reader.optional()
         silentWrites = []
         leases = nil
         if reader.isAtEnd { return }

@@ -11,14 +11,7 @@ package struct Beacon: Hashable, Sendable {
         /// How many of its own transactions are not acknowledged, and one if the form waits.
         package var unsent: UInt64
         /// An edit waits for the whole of the form that it is of, which this host has not read.
-        package var wantsWhole: Bool
-
-        package init(name: String, digest: UInt64, unsent: UInt64, wantsWhole: Bool = false) {
-            self.name = name
-            self.digest = digest
-            self.unsent = unsent
-            self.wantsWhole = wantsWhole
-        }
+        package var wantsWhole: Bool = false
 
         fileprivate func precedes(_ other: Form) -> Bool {
             name.utf8.lexicographicallyPrecedes(other.name.utf8)
@@ -35,13 +28,6 @@ package struct Beacon: Hashable, Sendable {
         package var sequence: UInt64
         /// Whether it reads on now.
         package var isReached: Bool
-
-        package init(site: String, stream: String, sequence: UInt64, isReached: Bool) {
-            self.site = site
-            self.stream = stream
-            self.sequence = sequence
-            self.isReached = isReached
-        }
     }
 
     /// 64 random bits of this start of the daemon.

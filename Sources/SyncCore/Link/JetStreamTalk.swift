@@ -33,16 +33,6 @@ package struct JetStreamInfo: Hashable, Sendable {
     package var ageMax: UInt64?
     /// What of its configuration would break a promise of the link, and what to change.
     package var fault: String?
-
-    package init(
-        created: String, first: UInt64, last: UInt64, ageMax: UInt64?, fault: String? = nil
-    ) {
-        self.created = created
-        self.first = first
-        self.last = last
-        self.ageMax = ageMax
-        self.fault = fault
-    }
 }
 
 /// From where a consumer reads.
@@ -59,11 +49,6 @@ package struct JetStreamConsumer: Hashable, Sendable {
     package var name: String
     /// How many messages it will deliver, as of now.
     package var pending: UInt64
-
-    package init(name: String, pending: UInt64) {
-        self.name = name
-        self.pending = pending
-    }
 }
 
 /// What the stream says about a message that it delivers, in the message's reply subject.
@@ -77,19 +62,9 @@ package struct DeliveryPlace: Hashable, Sendable {
     package var nanoseconds: Int64
     /// How many messages are to come after it.
     package var pending: UInt64
+}
 
-    package init(
-        stream: String, consumer: String, sequence: UInt64, delivery: UInt64,
-        nanoseconds: Int64, pending: UInt64
-    ) {
-        self.stream = stream
-        self.consumer = consumer
-        self.sequence = sequence
-        self.delivery = delivery
-        self.nanoseconds = nanoseconds
-        self.pending = pending
-    }
-
+extension DeliveryPlace {
     /// Reads `$JS.ACK.STREAM.CONSUMER.TRIES.SEQUENCE.DELIVERY.TIME.PENDING`, or the form of ADR-15,
     /// which has a domain and an account before the stream.
     package init?(reply: String) {

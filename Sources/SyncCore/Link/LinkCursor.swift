@@ -37,32 +37,19 @@ package struct LinkCursor: Hashable, Sendable {
         package var place: Place
         /// Whether a whole is given to the engine all the same: the form is not here, or is another
         /// form of that name.
-        package var takesWholes: Bool
-
-        package init(form: String, place: Place, takesWholes: Bool = false) {
-            self.form = form
-            self.place = place
-            self.takesWholes = takesWholes
-        }
+        package var takesWholes: Bool = false
     }
 
     /// How far one stream is read.
     package struct Stream: Hashable, Sendable {
         /// The site that has it; empty: the fleet has one stream.
-        package var site: String
+        package var site: String = ""
         /// The moment when the stream was made: another one is another log.
         package var created: String
         /// How far all forms have it, but those that are held.
         package var place: Place
         /// Forms that wait, each at its own place.
-        package var held: [Held]
-
-        package init(site: String = "", created: String, place: Place, held: [Held] = []) {
-            self.site = site
-            self.created = created
-            self.place = place
-            self.held = held
-        }
+        package var held: [Held] = []
 
         /// The place from which all forms have all that follows.
         package var first: Place {
