@@ -98,7 +98,7 @@ extension UndoStep {
 
 // MARK: - Text
 
-extension UndoStep {
+extension UndoStep: WireObject {
     /// The approximate size in bytes.
     var bytesEstimate: Int {
         let bytes = 40 + field.utf8.count
@@ -115,8 +115,7 @@ extension UndoStep {
         }
     }
 
-    func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         writer.member("leases", leases?.text)
         switch action {
@@ -126,16 +125,13 @@ extension UndoStep {
             writer.member("was", was)
         case .components(let components):
             writer.member("do", "components")
-            writer.key("rows")
-            writer.beginArray()
-            for component in components {
+            writer.array("rows", components) { writer, component in
                 writer.beginObject()
                 writer.member("id", component.id)
                 component.trace.encode(into: &writer)
                 writer.member("was", component.was)
                 writer.endObject()
             }
-            writer.endArray()
         case .assign(let trace, let was, let to):
             writer.member("do", "assign")
             trace.encode(into: &writer)
@@ -152,7 +148,6 @@ extension UndoStep {
             writer.member("removed", JSON.array(removed))
             writer.member("wasSet", wasSet)
         }
-        writer.endObject()
     }
 
     init?(json: JSON) {

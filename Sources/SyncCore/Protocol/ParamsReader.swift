@@ -41,10 +41,8 @@ struct ParamsFault: Error {
             return WireError(
                 .invalidValue, "\(place) should be \(expected)", path: place, expected: expected)
         case .limit(let name, let max):
-            var error = WireError.limit(
-                name, max: Int64(max), "\(place) is over the limit \(name) of \(max)")
-            error.path = place
-            return error
+            return .limit(
+                name, max: max, "\(place) is over the limit \(name) of \(max)", path: place)
         }
     }
 }

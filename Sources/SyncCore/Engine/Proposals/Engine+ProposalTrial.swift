@@ -68,7 +68,7 @@ extension Engine {
         transaction.lease = try lease.map { end throws(WireError) in try leaseEnd(end, "lease") }
         transaction.rareOrNew.runTerms = runTerms(proposal.wire.message)
         for id in proposal.named {
-            guard let index = definition.index(of: id) else { throw noField(id, form, state) }
+            let index = try index(of: id, form, state)
             let action: Change.Action = definition.types[index] == .button ? .press : .reset
             try requireEdit(action, form, state, index, peer)
             try requireMessage(proposal.wire.message, definition, index, form)
@@ -78,9 +78,7 @@ extension Engine {
             transaction.named.append(index)
         }
         for change in changes {
-            guard let index = definition.index(of: change.field) else {
-                throw noField(change.field, form, state)
-            }
+            let index = try index(of: change.field, form, state)
             for action in change.actions {
                 try apply(action, to: index, .present, transaction)
             }

@@ -36,9 +36,10 @@ final class LeaseOutlook {
     }
 
     private func leased(_ controls: [Int]) -> Set<Int> {
-        Set(controls.lazy.flatMap { self.definition.targets[$0] }.filter {
-            self.contents($0).leases != nil
-        })
+        Set(
+            controls.lazy.flatMap { self.definition.targets[$0] }.filter {
+                self.contents($0).leases != nil
+            })
     }
 
     /// The controls with leases that decide whether a guard applies, and to what.

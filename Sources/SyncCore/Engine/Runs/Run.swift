@@ -110,9 +110,7 @@ struct RunRow: CausalityCodable {
         let press = try Dot(from: &reader)
         let by = try Author(from: &reader)
         let (at, pressedAt) = (try reader.signed(), try reader.signed())
-        let message = try reader.optional { reader throws(CausalityDecodeError) in
-            try reader.string()
-        }
+        let message = try reader.optionalString()
         let values = try reader.blob()
         let start = reader.offset
         guard let state = RunState(rawValue: try reader.string()) else {
@@ -128,16 +126,10 @@ struct RunRow: CausalityCodable {
                 form: try reader.signed(), first: try reader.unsigned(),
                 second: try reader.unsigned())
         }
-        run.handler = try reader.optional { reader throws(CausalityDecodeError) in
-            try Author(from: &reader)
-        }
+        run.handler = try reader.optional()
         run.isAgain = try reader.flag()
-        run.text = try reader.optional { reader throws(CausalityDecodeError) in
-            try reader.string()
-        }
-        run.status = try reader.optional { reader throws(CausalityDecodeError) in
-            try reader.signed()
-        }
+        run.text = try reader.optionalString()
+        run.status = try reader.flag() ? reader.signed() : nil
         isPast = try reader.flag()
     }
 }

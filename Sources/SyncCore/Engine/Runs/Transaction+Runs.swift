@@ -47,7 +47,7 @@ extension Transaction {
             case .busy(let press): throw busy(id, press)
             case .full(let waiting):
                 throw .limit(
-                    "queueMax", max: Int64(terms.queueMax),
+                    "queueMax", max: terms.queueMax,
                     "\(waiting) presses of \(id) wait already (queueMax); try later")
             }
         }
@@ -74,7 +74,7 @@ extension Transaction {
         }
         if QueueShare.admits(own: own, all: kept, max: bytesMax) { return }
         throw .limit(
-            "queueBytesMax", max: Int64(bytesMax),
+            "queueBytesMax", max: bytesMax,
             "the presses of form \(form.name) that wait would keep \(kept) bytes (queueBytesMax); "
                 + "try later")
     }
