@@ -47,6 +47,7 @@ struct JournalSocket {
         }
     }
 
+    /// The entry as the journal takes it.
     static func text(of entry: LogEntry) -> String {
         var text = "MESSAGE=\(shortened(entry.message))\nPRIORITY=\(entry.priority.rawValue)\n"
         text += "SYSLOG_IDENTIFIER=pickersyncd\n"

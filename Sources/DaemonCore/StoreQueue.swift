@@ -8,7 +8,9 @@ internal import SyncCore
 // commit that was requested before it; commits and fetches alternate if both wait, and so do the
 // uids whose fetches wait, so no commit waits for a queue of another user's fetches.
 
+/// The jobs of one store.
 final class StoreQueue {
+    /// An operation of the store.
     enum Job: Sendable {
         case commit(Batch)
         case fetch(FetchID, StoreQuery)
@@ -93,6 +95,7 @@ final class StoreQueue {
     /// Called on the loop with a line for the log.
     var report: ((LogEntry) -> Void)?
 
+    /// An empty queue.
     init(loop: Loop, store: Store, figures: Figures) {
         self.loop = loop
         self.store = store

@@ -79,6 +79,7 @@ extension Database {
         return found.rows
     }
 
+    /// Reads a revision of a row of the log.
     typealias ReadRevision = (LogRow.Head) throws(StoreError) -> RevisionRow
 
     /// Revisions up to a number of rows or bytes.

@@ -34,6 +34,7 @@ extension Store {
         }
     }
 
+    /// Creates an empty store.
     private static func create(
         with builder: Builder, lock: LockFile
     ) throws(StoreError) -> (store: Store, opening: Opening) {

@@ -108,7 +108,10 @@ extension EpochCounter.Base: CausalityCodable {
     public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         self.init(
             dot: try Dot(from: &reader), stamp: try HybridTimestamp(from: &reader),
-            value: try reader.optional(), author: try Author(from: &reader))
+            value: try reader.optional { reader throws(CausalityDecodeError) in
+                try DecimalNumber(from: &reader)
+            },
+            author: try Author(from: &reader))
     }
 }
 
@@ -121,7 +124,10 @@ extension EpochCounter.Increments: CausalityCodable {
 
     public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         self.init(
-            dot: try Dot(from: &reader), epoch: try reader.optional(),
+            dot: try Dot(from: &reader),
+            epoch: try reader.optional { reader throws(CausalityDecodeError) in
+                try Dot(from: &reader)
+            },
             sum: try DecimalNumber(from: &reader))
     }
 }

@@ -130,6 +130,7 @@ struct TokenScanner {
         index = bytes.startIndex
     }
 
+    /// Whether all was read.
     var isAtEnd: Bool { index == bytes.endIndex }
 
     private var next: UInt8? { isAtEnd ? nil : bytes[index] }

@@ -91,6 +91,7 @@ extension DotStore {
     }
 }
 
+/// An entry with its own dot.
 protocol Dotted: Hashable, Sendable {
     var dot: Dot { get }
 }

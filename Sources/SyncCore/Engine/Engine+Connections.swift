@@ -15,7 +15,7 @@ extension Engine {
         } else if account.connections > limits.connectionsPerUserMax {
             refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax)
         } else if let reason = lifecycle.reasonToLeave {
-            sayGoodbye(connection, reason)
+            sayGoodbye(connection, reason, retryAfterMilliseconds: nil)
         } else {
             log(
                 .debug, "connection \(id.number) from \(peer.whom)",
@@ -33,8 +33,8 @@ extension Engine {
             connection.refusalFields(limit: limit))
         let message =
             message ?? "too many connections (\(limit) is \(max)); close some and try again"
-        connection.answers.append(Answer.frame(.null, .limit(limit, max: max, message)))
-        sayGoodbye(connection, .policy)
+        connection.answers.append(Answer.frame(.null, .limit(limit, max: Int64(max), message)))
+        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000)
     }
 
     func disconnect(_ id: ConnectionID) {
@@ -111,11 +111,20 @@ extension Engine {
         effects.append(.closeAfterOutput(connection.id))
     }
 
-    /// Sends `goodbye`, the last notification of a connection.
+    /// Sends `goodbye` because the daemon stops. After a restart it is back soon.
     func sayGoodbye(_ connection: Connection, _ reason: GoodbyeReason) {
+        sayGoodbye(connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil)
+    }
+
+    /// Sends `goodbye`, the last notification of a connection.
+    func sayGoodbye(
+        _ connection: Connection, _ reason: GoodbyeReason, retryAfterMilliseconds: Int64?
+    ) {
         guard connection.progress != .ending else { return }
         connection.farewell = nil
-        connection.answers.append(reason.frame)
+        let goodbye = Goodbye(
+            reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retryAfterMilliseconds)
+        connection.answers.append(Answer.frame(.goodbye(goodbye)))
         end(connection)
     }
 
@@ -201,11 +210,13 @@ extension Engine {
     private func refuseFrame(_ connection: Connection, length: UInt32) {
         counters.refused += 1
         let max = configuration.limits.maxFrame
-        let error = WireError.limit(
-            "maxFrame", max: max,
+        var error = WireError(
+            .frameTooLarge,
             length == 0
                 ? "a frame of 0 bytes; send a length of 1 to \(max), then that many bytes of JSON"
-                : "a frame of \(length) bytes; the most is \(max) (maxFrame)", .frameTooLarge)
+                : "a frame of \(length) bytes; the most is \(max) (maxFrame)")
+        error.limit = "maxFrame"
+        error.max = Int64(max)
         log(
             .notice, "frame of \(length) bytes from \(connection.peer.whom) refused",
             connection.refusalFields(limit: "maxFrame"))
@@ -321,21 +332,8 @@ extension Engine {
     }
 }
 
-extension GoodbyeReason {
-    /// The notification. After a restart the daemon is back soon.
-    var frame: [UInt8] {
-        let retryAfterMs: Int64? =
-            switch self {
-            case .restart: 200
-            case .slow, .policy: 1_000
-            case .shutdown: nil
-            }
-        return Answer.frame(
-            .goodbye(Goodbye(reason: Goodbye.Reason(text: rawValue), retryAfterMs: retryAfterMs)))
-    }
-}
-
 extension Connection {
+    /// The log fields of a rejection because of a limit.
     fileprivate func refusalFields(limit: String) -> [LogEntry.Field] {
         [.event(.refused), LogEntry.Field(.limit, limit), .connection(id)] + peer.logFields
     }

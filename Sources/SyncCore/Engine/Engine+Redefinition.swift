@@ -121,12 +121,15 @@ extension Engine {
         }
         guard frame.count - Frame.headerBytes > max else { return frame }
         form.working = before
-        throw .limit(
-            "maxFrame", max: max,
+        var error = WireError(
+            .invalidParams,
             "the definition and the \(changes.count) values that change with it take "
                 + "\(frame.count - Frame.headerBytes) bytes together, and one message has at most "
                 + "\(max) (maxFrame); change fewer fields at once, shorten options or labels, "
-                + "or make several forms of it", .invalidParams, form: form.name)
+                + "or make several forms of it", form: form.name)
+        error.limit = "maxFrame"
+        error.max = Int64(max)
+        throw error
     }
 
     /// What subscribers are told of a new definition.

@@ -8,6 +8,7 @@ enum SubscriptionList {
 
     var isEmpty: Bool { if case .none = self { true } else { false } }
 
+    /// Appends a subscription.
     mutating func append(_ subscription: Subscription) {
         switch self {
         case .none: self = .one(subscription)
@@ -20,6 +21,7 @@ enum SubscriptionList {
         }
     }
 
+    /// Removes a subscription.
     mutating func remove(_ subscription: Subscription) {
         switch self {
         case .none: break
@@ -44,6 +46,7 @@ extension SubscriptionList {
         }
     }
 
+    /// The first subscription that satisfies a condition.
     @inline(__always)
     func first(where condition: (Subscription) -> Bool) -> Subscription? {
         switch self {
@@ -53,6 +56,7 @@ extension SubscriptionList {
         }
     }
 
+    /// Whether a subscription satisfies a condition.
     @inline(__always)
     func contains(where condition: (Subscription) -> Bool) -> Bool {
         switch self {

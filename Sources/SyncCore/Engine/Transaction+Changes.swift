@@ -57,7 +57,7 @@ extension Transaction {
         }
         guard valuesLeft < 0 else { return }
         throw .limit(
-            "valuesMax", max: valuesMax,
+            "valuesMax", max: Int64(valuesMax),
             "this transaction writes or visits more than \(valuesMax) values; "
                 + "split it into several")
     }

@@ -33,6 +33,7 @@ struct UndoStep: Hashable {
 
     /// A write with the writes before it.
     struct Trace: Hashable {
+        /// The write.
         var dot: Dot
         /// The writes before it: none if nobody had set the field, several for tags and where an
         /// undo had restored the value.
@@ -80,6 +81,7 @@ extension UndoStep {
         }
     }
 
+    /// What this step restores.
     var restorations: [Restoration] {
         func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
             trace.restores.map {
@@ -98,7 +100,7 @@ extension UndoStep {
 
 // MARK: - Text
 
-extension UndoStep: WireObject {
+extension UndoStep {
     /// The approximate size in bytes.
     var bytesEstimate: Int {
         let bytes = 40 + field.utf8.count
@@ -115,7 +117,9 @@ extension UndoStep: WireObject {
         }
     }
 
-    func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the step as a JSON object.
+    func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("field", field)
         writer.member("leases", leases?.text)
         switch action {
@@ -125,13 +129,16 @@ extension UndoStep: WireObject {
             writer.member("was", was)
         case .components(let components):
             writer.member("do", "components")
-            writer.array("rows", components) { writer, component in
+            writer.key("rows")
+            writer.beginArray()
+            for component in components {
                 writer.beginObject()
                 writer.member("id", component.id)
                 component.trace.encode(into: &writer)
                 writer.member("was", component.was)
                 writer.endObject()
             }
+            writer.endArray()
         case .assign(let trace, let was, let to):
             writer.member("do", "assign")
             trace.encode(into: &writer)
@@ -148,6 +155,7 @@ extension UndoStep: WireObject {
             writer.member("removed", JSON.array(removed))
             writer.member("wasSet", wasSet)
         }
+        writer.endObject()
     }
 
     init?(json: JSON) {

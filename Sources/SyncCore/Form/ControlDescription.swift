@@ -32,6 +32,7 @@ extension FormDefinition {
 }
 
 extension DateAttributes {
+    /// The domain in words.
     var inWords: String {
         var words = mode.inWords
         switch (min, max) {

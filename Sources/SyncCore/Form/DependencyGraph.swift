@@ -69,6 +69,7 @@ extension Control {
         }
     }
 
+    /// The templates that it shows.
     var templates: [Template] {
         let found: [Template?] =
             switch kind {

@@ -159,6 +159,7 @@ extension FormDefinition {
         return first ?? ShownValue(.null)
     }
 
+    /// The index of a component of wheels.
     func component(_ id: String, of index: Int) -> Int? {
         guard case .wheels(let wheels) = controls[index].kind else { return nil }
         return wheels.index(of: id)

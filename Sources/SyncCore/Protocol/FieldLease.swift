@@ -1,5 +1,5 @@
 /// The lease of a field: `lease` in PROTOCOL.md.
-public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
+public struct FieldLease: Hashable, Sendable {
     /// The name that `resume` takes.
     public var id: String
     /// When it ends; `nil` while a connection holds it.
@@ -20,17 +20,22 @@ public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
     /// Whether it lasts as long as a connection.
     public var isHeld: Bool { until == nil }
 
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("id", id)
         if let until {
             writer.member("until", until)
         } else {
             writer.member("while", "connection")
         }
-        writer.member("by", by)
-        writer.object("then") { writer in
-            if let then { writer.member("value", then) } else { writer.member("unset", true) }
-        }
+        writer.key("by")
+        by.encode(into: &writer)
+        writer.key("then")
+        writer.beginObject()
+        if let then { writer.member("value", then) } else { writer.member("unset", true) }
+        writer.endObject()
+        writer.endObject()
     }
 
     /// Parses the object; ignores unknown members.
@@ -38,6 +43,7 @@ public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
         let reader = try WireReader(json, path)
         self.init(
             id: try reader.string("id"), until: try reader.moment("until"),
-            by: try reader.existing("by"), then: reader["then"]?["value"])
+            by: try WireAuthor(decoding: try reader.value("by"), path: "\(path).by"),
+            then: reader["then"]?["value"])
     }
 }

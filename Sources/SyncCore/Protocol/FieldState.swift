@@ -5,7 +5,7 @@ public typealias Revision = Int64
 /// The author of an edit: `by` in the protocol.
 ///
 /// `user`, `uid` and `connection` come from the daemon; `client` and `tty` are claims.
-public struct WireAuthor: Hashable, Sendable, WireObject, WireReadable {
+public struct WireAuthor: Hashable, Sendable {
     public var user: String
     public var uid: UInt32
     /// The client's name as it claims, for example `pickerctl/1.0`.
@@ -45,7 +45,9 @@ public struct WireAuthor: Hashable, Sendable, WireObject, WireReadable {
         UserName.text(user, host: self.host == host ? nil : self.host)
     }
 
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("user", user)
         writer.member("uid", Int64(uid))
         writer.member("client", client)
@@ -53,6 +55,7 @@ public struct WireAuthor: Hashable, Sendable, WireObject, WireReadable {
         writer.member("connection", connection)
         writer.member("replica", replica)
         writer.member("host", host)
+        writer.endObject()
     }
 
     /// Parses the object; ignores unknown members.
@@ -93,7 +96,7 @@ public struct Sibling: Hashable, Sendable {
 }
 
 /// The state of a field for readers: Field in PROTOCOL.md.
-public struct FieldState: Hashable, Sendable, WireObject, WireReadable {
+public struct FieldState: Hashable, Sendable {
     /// The current value; null if it is mixed or secret.
     public var value: JSON
     /// The revision of the field's last change.
@@ -181,22 +184,47 @@ public struct FieldState: Hashable, Sendable, WireObject, WireReadable {
         conflict.reduce(200 + value.bytesEstimate) { $0 + 200 + $1.value.bytesEstimate }
     }
 
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        encodeMembers(into: &writer)
+        writer.endObject()
+    }
+
+    /// Writes only the members into an open object.
+    public func encodeMembers(into writer: inout JSONWriter) {
         Self.encodeStart(value, revision, isSet: isSet, into: &writer)
         if !byText.isEmpty {
             writer.key("by")
             writer.raw(byText)
-        } else {
-            writer.member("by", by)
+        } else if let by {
+            writer.key("by")
+            by.encode(into: &writer)
         }
         writer.member("at", at)
-        if !conflict.isEmpty { writer.member("conflict", conflict) }
-        writer.member("lease", lease)
-        if let isSecretSet { writer.object("secret") { $0.member("set", isSecretSet) } }
+        if !conflict.isEmpty {
+            writer.key("conflict")
+            writer.beginArray()
+            for sibling in conflict { sibling.encode(into: &writer) }
+            writer.endArray()
+        }
+        if let lease {
+            writer.key("lease")
+            lease.encode(into: &writer)
+        }
+        if let isSecretSet {
+            writer.key("secret")
+            writer.beginObject()
+            writer.member("set", isSecretSet)
+            writer.endObject()
+        }
         if isMixed { writer.member("mixed", true) }
         if isInvalid { writer.member("invalid", true) }
         if isMissing { writer.member("missing", true) }
-        writer.member("runs", runs)
+        if let runs {
+            writer.key("runs")
+            runs.encode(into: &writer)
+        }
         writer.member("press", press)
     }
 
@@ -273,13 +301,15 @@ extension JSONWriter {
     }
 }
 
-/// `{ID: Field}` in the order of the list.
-extension [NamedField]: WireObject, WireReadable {
-    package func encodeMembers(into writer: inout JSONWriter) {
+extension [NamedField] {
+    /// Writes `{ID: Field}` in the order of the list.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         for field in self {
             writer.key(named: field.id)
             field.state.encode(into: &writer)
         }
+        writer.endObject()
     }
 
     /// Parses `{ID: Field}` in document order.

@@ -42,6 +42,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
+    /// What `body` writes.
     @inline(__always)
     static func bytes(_ body: (inout JSONWriter) -> Void) -> [UInt8] { write(body) { Array($0) } }
 

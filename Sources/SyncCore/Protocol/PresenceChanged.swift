@@ -1,5 +1,5 @@
 /// Params of `presence.changed`: the peers whose presence changed.
-public struct PresenceChanged: Hashable, Sendable, WireObject {
+public struct PresenceChanged: Hashable, Sendable {
     public var form: String
     public var peers: [Peer]
     /// The other hosts of a shared form; `nil` if nothing changed.
@@ -56,7 +56,9 @@ public struct PresenceChanged: Hashable, Sendable, WireObject {
         self.hosts = hosts
     }
 
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("form", form)
         writer.array("peers", peers) { writer, peer in
             writer.beginObject()
@@ -78,6 +80,7 @@ public struct PresenceChanged: Hashable, Sendable, WireObject {
                 writer.endObject()
             }
         }
+        writer.endObject()
     }
 
     /// Reads the object.

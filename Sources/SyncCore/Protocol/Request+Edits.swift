@@ -126,7 +126,7 @@ public struct StateLease: Hashable, Sendable {
 
 // MARK: - Text
 
-extension LeaseEnd: WireObject {
+extension LeaseEnd {
     /// Reads `{seconds}`, `{until}` or `{while: "connection"}`.
     init(_ node: JSONNode) throws(ParamsFault) {
         var reader = try ParamsReader(node)
@@ -163,7 +163,8 @@ extension LeaseEnd: WireObject {
         self = end
     }
 
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the member.
+    func encodeMember(into writer: inout JSONWriter) {
         switch self {
         case .seconds(let seconds): writer.member("seconds", seconds)
         case .until(let moment): writer.member("until", moment)
@@ -194,7 +195,7 @@ extension StateLease {
         writer.member("form", form)
         writer.member("field", field)
         switch action {
-        case .move(let end): end.encodeMembers(into: &writer)
+        case .move(let end): end.encodeMember(into: &writer)
         case .keep: writer.member("keep", true)
         case .end: writer.member("end", true)
         case .resume(let id): writer.member("resume", id)

@@ -72,14 +72,22 @@ public struct LinkAttached: Hashable, Sendable {
     /// The name of the daemon's host in it.
     public var host: String
     /// The JetStream domains of all sites, the host's first; empty: the fleet has one stream.
-    public var streams: [String] = []
-}
+    public var streams: [String]
 
-extension LinkAttached: WireObject {
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// The link of this host.
+    public init(fleet: String, host: String, streams: [String] = []) {
+        self.fleet = fleet
+        self.host = host
+        self.streams = streams
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("fleet", fleet)
         writer.member("host", host)
         writer.member("streams", streams.isEmpty ? nil : streams)
+        writer.endObject()
     }
 
     /// Reads the object.
@@ -139,6 +147,7 @@ public struct LinkTransfer: Hashable, Sendable {
             data: data.count > Self.dataBytesMax ? [] : data)
     }
 
+    /// Bytes of its parts.
     package var bytes: Int {
         subject.utf8.count + (reply?.utf8.count ?? 0) + data.count
             + headers.reduce(0) { $0 + $1.utf8.count }
@@ -198,7 +207,7 @@ extension LinkTransfer {
 }
 
 /// What a daemon asks of its bridge: the params of the notification `link.do`.
-public enum LinkOrder: Hashable, Sendable, WireObject {
+public enum LinkOrder: Hashable, Sendable {
     /// Subscribe to these subjects, in place of those before.
     case subscribe([String])
     /// Publish a message.
@@ -206,7 +215,9 @@ public enum LinkOrder: Hashable, Sendable, WireObject {
     /// Connect to the server again; the reason is one line for people.
     case close(reason: String)
 
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         switch self {
         case .subscribe(let subjects):
             writer.member("do", "subscribe")
@@ -218,6 +229,7 @@ public enum LinkOrder: Hashable, Sendable, WireObject {
             writer.member("do", "close")
             writer.member("reason", reason)
         }
+        writer.endObject()
     }
 
     /// Reads the object.

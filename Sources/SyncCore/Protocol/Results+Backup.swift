@@ -6,12 +6,19 @@ public struct BackupResult: Hashable, Sendable {
     public var backup: Int64
     /// Its length in bytes.
     public var bytes: Int64
-}
 
-extension BackupResult: WireObject {
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// A copy of this length.
+    public init(backup: Int64, bytes: Int64) {
+        self.backup = backup
+        self.bytes = bytes
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("backup", backup)
         writer.member("bytes", bytes)
+        writer.endObject()
     }
 
     /// Reads the object.
@@ -29,13 +36,21 @@ public struct BackupPiece: Hashable, Sendable {
     public var offset: Int64
     /// Its content; empty after the end.
     public var bytes: [UInt8]
-}
 
-extension BackupPiece: WireObject {
-    package func encodeMembers(into writer: inout JSONWriter) {
+    /// A piece.
+    public init(backup: Int64, offset: Int64, bytes: [UInt8]) {
+        self.backup = backup
+        self.offset = offset
+        self.bytes = bytes
+    }
+
+    /// Writes the object.
+    public func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("backup", backup)
         writer.member("offset", offset)
         writer.member("data", Base64.encode(bytes))
+        writer.endObject()
     }
 
     /// Reads the object.

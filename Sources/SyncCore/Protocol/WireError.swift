@@ -41,7 +41,7 @@ public struct WireError: Error, Hashable, Sendable {
     /// An error of this kind with a line for people.
     public init(
         _ kind: ErrorKind, _ message: String, form: String? = nil, field: String? = nil,
-        path: String? = nil, expected: String? = nil, needs: String? = nil
+        path: String? = nil, expected: String? = nil
     ) {
         self.kind = kind
         self.message = message
@@ -49,7 +49,6 @@ public struct WireError: Error, Hashable, Sendable {
         self.field = field
         self.path = path
         self.expected = expected
-        self.needs = needs
     }
 
     /// The connection is closed before the request was started; `data.resend`.
@@ -60,28 +59,10 @@ public struct WireError: Error, Hashable, Sendable {
     }
 
     /// A `limit` error with the name and value of the limit.
-    public static func limit(
-        _ name: String, max: some BinaryInteger, _ message: String, _ kind: ErrorKind = .limit,
-        form: String? = nil, field: String? = nil, path: String? = nil
-    ) -> WireError {
-        var error = WireError(kind, message, form: form, field: field, path: path)
+    public static func limit(_ name: String, max: Int64, _ message: String) -> WireError {
+        var error = WireError(.limit, message)
         error.limit = name
-        error.max = Int64(max)
-        return error
-    }
-
-    /// A request about something that is over, with how it ended and by whom.
-    static func over(
-        _ what: String, _ how: String?, by user: String?, at time: Timestamp?, _ message: String,
-        form: String, field: String? = nil, _ more: (name: String, value: JSON?)...
-    ) -> WireError {
-        var error = WireError(.conflict, message, form: form, field: field)
-        var ended = JSONObject([("what", .string(what))])
-        ended["how"] = how.map { .string($0) }
-        ended["by"] = user.map { .string($0) }
-        ended["at"] = time.map { .string($0.description) }
-        for (name, value) in more { ended[name] = value }
-        error.ended = .object(ended)
+        error.max = max
         return error
     }
 }
@@ -123,12 +104,16 @@ extension WireError {
         writer.member("field", field)
         writer.member("path", path)
         writer.member("expected", expected)
-        if !fields.isEmpty { writer.member("fields", fields) }
+        if !fields.isEmpty {
+            writer.key("fields")
+            fields.encode(into: &writer)
+        }
         if !approval.isEmpty {
             writer.member("fields", approval.map(\.field))
-            writer.object("approval") { writer in
-                for needed in approval { needed.encodeMember(into: &writer) }
-            }
+            writer.key("approval")
+            writer.beginObject()
+            for needed in approval { needed.encodeMember(into: &writer) }
+            writer.endObject()
         }
         if !similar.isEmpty { writer.member("similar", similar) }
         writer.member("limit", limit)
@@ -137,12 +122,15 @@ extension WireError {
         writer.member("needs", needs)
         writer.member("ended", ended)
         if !problems.isEmpty {
-            writer.array("problems", problems) { writer, problem in
+            writer.key("problems")
+            writer.beginArray()
+            for problem in problems {
                 writer.beginObject()
                 writer.member("path", problem.path)
                 writer.member("message", problem.message)
                 writer.endObject()
             }
+            writer.endArray()
         }
         writer.member("press", press)
         if resend { writer.member("resend", true) }

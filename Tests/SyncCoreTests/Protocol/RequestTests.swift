@@ -104,9 +104,10 @@ struct RequestTests {
                 == .single(Call(id: nil, content: .success(request))))
     }
 
-    @Test("every method is among them")
+    @Test("every method is among them, under its own name")
     func everyMethod() {
         #expect(Set(Self.requests.map(\.method)) == Set(Method.allCases))
+        for method in Method.allCases { #expect("\(method.name)" == method.rawValue) }
     }
 
     /// Method, params, kind and path of the refusal.

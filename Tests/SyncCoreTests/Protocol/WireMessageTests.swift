@@ -1,6 +1,5 @@
+import SyncCore
 import Testing
-
-@testable import SyncCore
 
 @Suite("Results, notifications and errors")
 struct WireMessageTests {

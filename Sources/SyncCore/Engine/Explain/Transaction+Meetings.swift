@@ -33,23 +33,25 @@ extension Transaction {
     }
 }
 
-extension RevisionRecord.Met: WireObject {
+extension RevisionRecord.Met {
     /// About how many bytes it takes as JSON text.
     var bytesEstimate: Int {
         120 + (meeting.seen?.utf8.count ?? 0) + 90 * meeting.others.count
     }
 
-    func encodeMembers(into writer: inout JSONWriter) {
+    /// Writes the object.
+    func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
         writer.member("field", field)
-        writer.member("meeting", meeting)
+        writer.key("meeting")
+        meeting.encode(into: &writer)
+        writer.endObject()
     }
 
     /// Parses the object; `nil` for anything else.
     init?(json: JSON) {
         guard let field = json["field"]?.stringValue,
-            let meeting = json["meeting"].flatMap({
-                try? Explanation.Meeting(decoding: $0, path: "met")
-            })
+            let meeting = json["meeting"].flatMap({ try? Explanation.Meeting(decoding: $0) })
         else { return nil }
         self.init(field: field, meeting: meeting)
     }

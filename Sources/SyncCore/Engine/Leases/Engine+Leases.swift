@@ -52,7 +52,10 @@ extension Engine {
             guard let stack = form.working.cells[index].content.leases else { continue }
             let isOver: (Lease) -> Bool = { form.leaseEnd($0).isReached(at: now) }
             if let over = stack.leases.last(where: isOver) {
-                let owner = daemon(for: over.by)
+                let owner = Author(
+                    user: over.by.user, uid: over.by.uid, client: "pickersyncd", connection: 0,
+                    replica: replica, host: over.by.host
+                ).withText()
                 let ending =
                     transaction
                     ?? Transaction(form, author: owner, stamp: clocks.newStamp(), reading: now)
@@ -131,10 +134,12 @@ extension Engine {
                 }
             if isShort { continue }
             let id = definition.controls[target].id
-            throw .limit(
+            var error = WireError.limit(
                 "leaseMax", max: longest,
-                "a value of \(id) lasts at most \(DurationText.text(seconds: longest))",
-                form: form.name, field: id)
+                "a value of \(id) lasts at most \(DurationText.text(seconds: longest))")
+            error.form = form.name
+            error.field = id
+            throw error
         }
     }
 
@@ -145,7 +150,9 @@ extension Engine {
         let definition = state.definition
         try require(.read, form, state, nil, connection.peer)
         try requireWritable(form)
-        let control = try index(of: params.field, form, state)
+        guard let control = definition.index(of: params.field) else {
+            throw noField(params.field, form, state)
+        }
         try requireEdit(.reset, form, state, control, connection.peer)
         try requireLeasable(.reset, control, form)
         let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
@@ -205,10 +212,15 @@ extension Engine {
     private func noLease(_ control: Int, _ form: LiveForm, _ sentence: String) -> WireError {
         let cell = form.working.cells[control]
         let id = form.working.definition.controls[control].id
-        return .over(
-            "lease", cell.by.map { $0.client == "pickersyncd" ? "ended" : "changed" },
-            by: cell.by?.user, at: cell.by.map { _ in Timestamp(milliseconds: cell.at) },
-            "\(id) \(sentence)", form: form.name, field: id)
+        var error = WireError(.conflict, "\(id) \(sentence)", form: form.name, field: id)
+        var ended = JSONObject([("what", "lease")])
+        if let by = cell.by {
+            ended["how"] = .string(by.client == "pickersyncd" ? "ended" : "changed")
+            ended["by"] = .string(by.user)
+            ended["at"] = .string(Timestamp(milliseconds: cell.at).description)
+        }
+        error.ended = .object(ended)
+        return error
     }
 
     // MARK: - Holders
@@ -249,6 +261,7 @@ extension Engine {
         }
     }
 
+    /// A connection holds a lease from now on.
     func hold(_ lease: Lease, of form: LiveForm, _ connection: Connection) {
         let holder = connection.makeLeaseHolder(at: clocks.steadyMilliseconds())
         holder.hold(form.key) { registry.look(up: $0) != nil }

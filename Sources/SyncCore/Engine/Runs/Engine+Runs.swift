@@ -8,6 +8,7 @@ extension Engine {
     static let runsDeadline = OngoingName(kind: "runs", id: "")
     static let progressDeadline = OngoingName(kind: "progress", id: "")
 
+    /// What the form has for its runs.
     func runs(of form: LiveForm) -> FormRuns {
         if let runs = form.runs { return runs }
         let runs = FormRuns(reclaimMilliseconds: reclaimMilliseconds)
@@ -15,7 +16,7 @@ extension Engine {
         return runs
     }
 
-    var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
+    private var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
 
     // MARK: - Presses
 
@@ -33,22 +34,18 @@ extension Engine {
             if row.run.state.isFinal {
                 noteEnd(row, of: form)
             } else {
-                note(row, of: form)
+                note(row.encoded, as: RunRow.name(row.run.press), of: form)
             }
         }
         serveRuns(of: form)
-    }
-
-    private func note(_ row: RunRow, of form: LiveForm) {
-        note(row.encoded, as: RunRow.name(row.run.press), of: form)
     }
 
     /// Writes the outcome of a press, and forgets the oldest one beyond the limit.
     func noteEnd(_ row: RunRow, of form: LiveForm) {
         let runs = runs(of: form)
         runs.release(row.run.press, in: row.run.revision)
-        note(row, of: form)
-        for old in runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
+        note(row.encoded, as: RunRow.name(row.run.press), of: form)
+        if let old = runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
             note(nil, as: RunRow.name(old), of: form)
         }
     }
@@ -121,43 +118,32 @@ extension Engine {
             else { return }
             runs.desk.hold(press, id)
             let row = revise(form, index, board, run, by: author, stamp)
-            note(row, of: form)
+            note(row.encoded, as: RunRow.name(press), of: form)
             tell(id, assignment(of: row, ticket, form), of: form)
         case .runAgain(let press, let index):
             var board = form.working.board(index)
             guard let run = board.runAgain(press, at: stamp.milliseconds) else { return }
             runs.release(press, in: form.working.revision + 1, waitsAgain: true)
-            note(revise(form, index, board, run, by: daemon(for: run.by), stamp), of: form)
+            let row = revise(form, index, board, run, by: daemon(for: run), stamp)
+            note(row.encoded, as: RunRow.name(press), of: form)
         case .end(let press, let index, let state):
             let holder = runs.desk.holder(of: press)
-            guard let row = endRun(press, of: index, form, as: state) else { return }
+            var board = form.working.board(index)
+            guard
+                let run = board.end(
+                    press, as: state, at: stamp.milliseconds, in: form.working.revision + 1)
+            else { return }
+            let row = revise(form, index, board, run, by: daemon(for: run), stamp)
+            noteEnd(row, of: form)
             if let holder { tell(holder, cancellation(of: row, form, state: state), of: form) }
         }
     }
 
-    /// A press ends in a revision of its own, by its own if nobody ends it; `nil` if it has ended
-    /// before.
-    func endRun(
-        _ press: Dot, of index: Int, _ form: LiveForm, as state: RunState, by author: Author? = nil,
-        text: String? = nil, status: Int64? = nil
-    ) -> RunRow? {
-        let stamp = clocks.newStamp()
-        var board = form.working.board(index)
-        guard
-            let run = board.end(
-                press, as: state, at: stamp.milliseconds, in: form.working.revision + 1,
-                text: text, status: status)
-        else { return nil }
-        let row = revise(form, index, board, run, by: author ?? daemon(for: run.by), stamp)
-        noteEnd(row, of: form)
-        return row
-    }
-
-    /// The author of what the daemon does by itself with a press or a lease of somebody.
-    func daemon(for by: Author) -> Author {
+    /// The author of what the daemon does with a press by itself.
+    private func daemon(for run: Run) -> Author {
         Author(
-            user: by.user, uid: by.uid, client: "pickersyncd", connection: 0, replica: replica,
-            host: by.host
+            user: run.by.user, uid: run.by.uid, client: "pickersyncd", connection: 0,
+            replica: replica, host: run.by.host
         ).withText()
     }
 
@@ -264,7 +250,9 @@ extension Engine {
         for button in state.busyButtons {
             for run in button.board.active {
                 kept.insert(run.press)
-                note(RunRow(field: button.id, run: run), of: form)
+                note(
+                    RunRow(field: button.id, run: run).encoded, as: RunRow.name(run.press),
+                    of: form)
             }
         }
         for button in before.busyButtons {
@@ -298,13 +286,13 @@ extension Engine {
             if name != id { names.updateValue(name, forKey: id) }
         }
         if names.isEmpty { return }
-        for (_, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
+        for (press, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
             guard var row = try? RunRow(decoding: bytes), row.run.state.isFinal, !row.isPast,
                 let name = names[row.field]
             else { continue }
             row.field = name ?? row.field
             row.isPast = name == nil
-            note(row, of: form)
+            note(row.encoded, as: OngoingName(kind: RunRow.kind, id: press), of: form)
         }
     }
 
@@ -313,6 +301,7 @@ extension Engine {
         form.runs?.rolledBack(to: form.working) { connections[$0] != nil }
     }
 
+    /// The runs of a form as the store has them.
     func restoreRuns(of form: LiveForm, _ state: FormState) throws(EngineStartError) {
         var byField: [String: [Run]] = [:]
         var all: [Run] = []

@@ -3,10 +3,12 @@
 extension Transaction {
     /// What counts for presses of buttons with `runs`.
     struct RunTerms {
+        /// The uid whose account a uid is charged to.
         var accountUID: @Sendable (UInt32) -> UInt32 = { $0 }
         /// The limits for presses that wait.
         var queueMax = Int.max
         var queueBytesMax = Int.max
+        /// The message of the request.
         var message: String?
     }
 
@@ -25,6 +27,7 @@ extension Transaction {
             counts.place(of: control).map(counts.value)
         }
 
+        /// Adds a press.
         func add(_ dot: Dot, of control: Int) {
             all.append((control, dot))
             let known = self[control]
@@ -47,7 +50,7 @@ extension Transaction {
             case .busy(let press): throw busy(id, press)
             case .full(let waiting):
                 throw .limit(
-                    "queueMax", max: terms.queueMax,
+                    "queueMax", max: Int64(terms.queueMax),
                     "\(waiting) presses of \(id) wait already (queueMax); try later")
             }
         }
@@ -74,7 +77,7 @@ extension Transaction {
         }
         if QueueShare.admits(own: own, all: kept, max: bytesMax) { return }
         throw .limit(
-            "queueBytesMax", max: bytesMax,
+            "queueBytesMax", max: Int64(bytesMax),
             "the presses of form \(form.name) that wait would keep \(kept) bytes (queueBytesMax); "
                 + "try later")
     }
@@ -133,6 +136,7 @@ extension Transaction {
 }
 
 extension Cell {
+    /// The same field with other runs.
     func with(_ board: RunBoard) -> Cell {
         let cell = Cell(
             content, revision: revision, at: at, by: by, runs: SharedRuns(board))
