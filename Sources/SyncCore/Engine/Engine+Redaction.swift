@@ -98,7 +98,6 @@ extension Engine {
     }
 }
 
-/// The search for one revision.
 private struct RowSearch: RevisionSearch {
     let form: LiveForm
     let revision: UInt64

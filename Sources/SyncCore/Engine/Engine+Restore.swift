@@ -88,12 +88,11 @@ extension Engine {
         content.isUnreadable = environment.open(bytes, place) == nil
         if content.isUnreadable {
             let id = state.definition.controls[index].id
-            effects.log(
-                LogEntry(
-                    .warning,
-                    "the key that sealed \(form.name)/\(id) is not on this host: it reads as "
-                        + "unset until it is set again",
-                    [.event(.storeFailed), .form(form.name), .field(id)]))
+            log(
+                .warning,
+                "the key that sealed \(form.name)/\(id) is not on this host: it reads as unset "
+                    + "until it is set again",
+                [.event(.storeFailed), .form(form.name), .field(id)])
         }
         content.resolve(index, of: state.definition)
         state.cells[index] = Cell(content, revision: cell.revision, at: cell.at, by: cell.by)
@@ -108,6 +107,7 @@ extension Engine {
         for form in forms { tellFleet(of: form) }
         followFleetAlone()
         decoder.bounds = RequestBounds(configuration.limits)
+        for form in forms { form.runs?.desk.reclaimMilliseconds = reclaimMilliseconds }
     }
 
     // MARK: - Status

@@ -165,7 +165,6 @@ public final class Engine {
 
     // MARK: - Forms
 
-    /// Forms in order of creation.
     var forms: [LiveForm] { registry.inOrder }
 
     /// Whether a form has or had a secure control.
@@ -174,7 +173,6 @@ public final class Engine {
     /// The form with that name as edits see it, committed or not.
     package func form(named name: String) -> LiveForm? { registry.look(up: name) }
 
-    /// Inserts a form.
     func insert(_ form: LiveForm) {
         registry.insert(form)
         expectSecrets(of: form.working.definition)
@@ -182,7 +180,6 @@ public final class Engine {
 
     // MARK: - Log
 
-    /// Appends a log entry.
     func log(_ priority: LogEntry.Priority, _ message: String, _ fields: [LogEntry.Field] = []) {
         effects.log(LogEntry(priority, message, fields))
     }

@@ -87,12 +87,10 @@ package final class LiveForm {
     /// Whether edits see it: its deletion has not been requested.
     package var isEditable: Bool { existence == .creating || existence == .there }
 
-    /// Its subscribers.
     var subscriptions: some Sequence<Subscription> { audiences.lazy.flatMap(\.members) }
 
     var subscriptionCount: Int { audiences.reduce(0) { $0 + $1.members.count } }
 
-    /// Adds a subscription.
     func add(_ subscription: Subscription) {
         let account = subscription.connection.account
         let audience = audiences.first { $0.account === account } ?? Audience(account)
@@ -102,7 +100,6 @@ package final class LiveForm {
         subscription.refreshFilter(names)
     }
 
-    /// Removes a subscription.
     func remove(_ subscription: Subscription) {
         let account = subscription.connection.account
         guard let place = audiences.firstIndex(where: { $0.account === account }) else { return }
@@ -110,7 +107,6 @@ package final class LiveForm {
         if audiences[place].members.isEmpty { audiences.remove(at: place) }
     }
 
-    /// Removes all subscriptions.
     func removeSubscriptions() { audiences = [] }
 
     /// Records that a revision was added by that uid.
@@ -146,6 +142,7 @@ package final class LiveForm {
         named = nil
         numbered = nil
         changeLog.renumber { names.number(of: old[$0]) }
+        runs?.progress.renumber { names.number(of: old[$0]) }
         for subscription in subscriptions { subscription.forgetFilter() }
     }
 
@@ -161,7 +158,6 @@ package final class LiveForm {
         return FieldNumbers(controls.lazy.map { self.controlNumbers[$0] })
     }
 
-    /// The field numbers of ids.
     func numbers(of ids: some Sequence<String>) -> FieldNumbers {
         FieldNumbers(ids.map { names.number(of: $0) })
     }
@@ -179,7 +175,6 @@ struct FieldNames {
 
     var count: Int { ids.count }
 
-    /// The id with that number.
     subscript(number: Int) -> String { ids[number] }
 
     mutating func number(of id: String) -> Int {
@@ -238,7 +233,6 @@ package final class FormState {
     /// A copy that can be changed without changing this one.
     func copy() -> FormState { FormState(self) }
 
-    /// The causal context of the shown values.
     var shownContext: CausalContext {
         if !context.hasLoose { return context }
         let held = heldDots
@@ -252,7 +246,6 @@ package final class FormState {
         if !context.hasLoose { writer.token(context) } else { writer.token(shownContext) }
     }
 
-    /// The context token of the shown values.
     var token: String { ContextToken.render(shownContext) }
 
     /// The writes that some cell holds: work for every field.

@@ -67,7 +67,6 @@ extension LinkMachine {
         }
     }
 
-    /// Reads on, if the stream can be the one that was read.
     private mutating func begin(_ info: JetStreamInfo, _ place: Int) {
         if place == 0 { enterFleet(info) }
         let reader = readers[place]

@@ -125,7 +125,6 @@ extension LinkMachine {
 
     // MARK: Sending
 
-    /// Sends what can be sent.
     mutating func pump() {
         guard isLinked else { return }
         for (form, why) in sender.takeWanted() {
@@ -280,7 +279,6 @@ extension LinkMachine {
                 + "(link.host in pickersyncd.yaml)")
     }
 
-    /// Looks whether a whole is due.
     mutating func lookAtWholes() {
         guard readers[0].isLive, !configuration.isFollower else { return }
         let time = now.monotonicNanoseconds

@@ -13,7 +13,6 @@
 
 /// The outbox of a host and what of it is on its way.
 struct LinkSender {
-    /// The outbox of one form.
     private struct Form {
         var name: String
         var waiting: [LinkTransaction] = []

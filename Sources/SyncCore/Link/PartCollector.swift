@@ -30,7 +30,6 @@ package struct PartCollector {
     static let messagesMax = 256
     /// Bytes of all unfinished messages.
     static let bytesMax = 64 << 20
-    /// Bytes of one message.
     static let messageBytesMax = 16 << 20
     /// How long an unfinished message is kept after its newest part, in nanoseconds: longer than
     /// the server drops doubles, so that a part that is sent again arrives or is still here. A host

@@ -41,7 +41,6 @@ struct StreamReader {
         case consuming(Consumer)
     }
 
-    /// A consumer of the stream.
     struct Consumer {
         enum Pass {
             /// The first message must be the one at the cursor.
@@ -114,7 +113,6 @@ struct StreamReader {
     /// The runs of each replica, in the order of the log.
     private var runs: [ReplicaID: [UInt64]] = [:]
 
-    /// A reader of the stream of a site, from where the store has it.
     init(site: String, kept: LinkCursor.Stream?) {
         self.site = site
         stream = kept?.created
@@ -125,12 +123,10 @@ struct StreamReader {
 
     // MARK: Questions
 
-    /// The consumer, while there is one.
     var consumer: Consumer? { if case .consuming(let consumer) = state { consumer } else { nil } }
 
     var isConsuming: Bool { if case .consuming = state { true } else { false } }
 
-    /// Whether all of the log has been read.
     var isLive: Bool { consumer?.isLive == true }
 
     var phase: LinkPhase {

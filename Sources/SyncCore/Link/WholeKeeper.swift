@@ -104,7 +104,6 @@ package struct WholeKeeper: Sendable {
         forms[form]?.isMet = covering
     }
 
-    /// A whole is due at that time.
     mutating func demand(_ form: String, _ why: WholeReason, at time: UInt64) {
         forms[form, default: Form()].demand = why
         forms[form, default: Form()].writesAt = time
@@ -137,6 +136,5 @@ package struct WholeKeeper: Sendable {
         looksAt = nil
     }
 
-    /// Whether the rule must be looked at.
     func mustLook(at now: UInt64) -> Bool { looksAt.map { $0 <= now } ?? true }
 }

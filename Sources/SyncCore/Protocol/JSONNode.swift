@@ -80,7 +80,6 @@ public struct JSONNode {
             base + Int(entry.start), text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
-    /// Whether this is exactly this string.
     func isString(_ text: String) -> Bool {
         let entry = entry
         guard entry.kind == .string else { return false }
