@@ -9,9 +9,7 @@ internal import SyncCore
 // Invariants: for each connection the engine receives `connected` and `disconnected` once, and
 // nothing if the connection never left `naming`; at most one write is in progress.
 
-/// A connection, owned by the shell.
 final class ClientConnection: ConnectionKeeper {
-    /// The state of a connection.
     enum Phase {
         /// The user and group names of the peer are being looked up, or a limit is reached
         /// (`Crowded`); the engine does not know the connection yet.
@@ -24,7 +22,6 @@ final class ClientConnection: ConnectionKeeper {
         case closed
     }
 
-    /// The state of reading.
     enum Reading {
         case paused
         case active

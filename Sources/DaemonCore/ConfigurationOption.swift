@@ -47,12 +47,10 @@ public enum ConfigurationOption: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An invalid value of an option.
 struct BadValue: Error, Hashable {
     let message: String
     let expected: String
 
-    /// What is wrong and what to do.
     var line: String { Wording.refusal(message, expected: expected) }
 }
 

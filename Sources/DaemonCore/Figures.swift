@@ -22,7 +22,6 @@ final class Figures: Sendable {
 
     private let values = Mutex(Values())
 
-    /// The last figures of the store.
     func note(_ statistics: StoreStatistics) {
         values.withLock { $0.store = statistics }
     }

@@ -45,7 +45,6 @@ enum FilePlace: Hashable {
         return FilePlace(String(cString: real))
     }
 
-    /// The folder that holds a path.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -47,7 +47,6 @@ struct JournalSocket {
         }
     }
 
-    /// The entry as the journal takes it.
     static func text(of entry: LogEntry) -> String {
         var text = "MESSAGE=\(shortened(entry.message))\nPRIORITY=\(entry.priority.rawValue)\n"
         text += "SYSLOG_IDENTIFIER=pickersyncd\n"

@@ -30,7 +30,6 @@ public struct LinkOptions: Sendable, Equatable {
         /// Whether it may have several values.
         var isList: Bool { self == .forms || self == .streams }
 
-        /// The words of a choice.
         private static func all<Choice: RawRepresentable<String> & CaseIterable>(
             _ type: Choice.Type
         ) -> String {
@@ -93,7 +92,6 @@ public struct LinkOptions: Sendable, Equatable {
         try set(try Self.member(name), String(text[text.index(after: equals)...]), folder: folder)
     }
 
-    /// The member with that name.
     static func member(_ name: String) throws(BadValue) -> Member {
         guard let member = Member(rawValue: name) else {
             throw BadValue(

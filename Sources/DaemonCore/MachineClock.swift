@@ -3,7 +3,6 @@ internal import SyncCore
 
 // The clocks of the machine, as the engine gets them.
 
-/// Reads the clocks of the machine.
 struct MachineClock: Sendable {
     /// A number for the start of the machine that the boot clock counts from; 0 if it is not known.
     private let boot: UInt64
@@ -25,7 +24,6 @@ struct MachineClock: Sendable {
         return UInt64(digits.prefix(16), radix: 16) ?? 0
     }
 
-    /// The time on all clocks.
     var now: Moment {
         Moment(
             wallMilliseconds: Loop.wallMilliseconds,

@@ -169,7 +169,6 @@ enum SystemNames {
         }
     }
 
-    /// The number of a user given by name or by number.
     static func userNumber(_ text: String) -> UInt32? {
         if let number = UInt32(text) { return number }
         return withRoom { room, count in
@@ -180,7 +179,6 @@ enum SystemNames {
         }
     }
 
-    /// The number of a group given by name or by number.
     static func groupNumber(_ text: String) -> UInt32? {
         if let number = UInt32(text) { return number }
         return withRoom { room, count in

@@ -121,7 +121,6 @@ struct OpenedStore {
     /// the numbers of the first 9,000,000 runs are exact as doubles.
     var connectionsBefore: UInt64 { UInt64(clamping: opening.run) &* 1_000_000_000 }
 
-    /// An engine with the contents of the store.
     func startEngine(
         _ choices: EngineChoices, _ figures: Figures, _ subordinates: SubordinateUsers,
         _ now: Moment, _ log: Log
@@ -180,7 +179,6 @@ struct OpenedStore {
         return environment
     }
 
-    /// Closes the store.
     func close(isClean: Bool, _ log: Log) {
         do throws(StoreError) {
             try store.close(clean: isClean)

@@ -6,7 +6,6 @@ internal import Glibc
 // Invariants: descriptors are used only if LISTEN_PID is this process, and each is a listening Unix
 // stream socket; anything else is an error in a unit file, and the start fails.
 
-/// One socket that was passed.
 struct PassedSocket: ~Copyable {
     let descriptor: OwnedDescriptor
     /// Where it is bound, for `ready:` and the log.

@@ -19,7 +19,6 @@ struct RepetitionGate {
     /// Lines of all origins in one period; less than journald accepts from one service by default,
     /// which is 10,000 in 30 s: journald.conf(5), RateLimitBurst=. Errors are not counted.
     static let linesMax = 2_000
-    /// How long a period is.
     static let periodSeconds: Int64 = 10
     /// The number of kinds that are counted for each origin; further kinds share one limit.
     static let kindsMax = 256

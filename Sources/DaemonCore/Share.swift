@@ -7,7 +7,6 @@ internal import SyncCore
 // Invariants: while requests of a uid wait for their turn, its connections are not read, so a flood
 // stays in its own sockets.
 
-/// The share of one uid.
 final class Share {
     /// Connections that are read in one iteration when it is the turn of their uid.
     static let resumedMax = 4

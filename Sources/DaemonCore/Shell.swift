@@ -66,7 +66,6 @@ final class Shell {
     /// The number of the connection that was accepted last.
     var lastConnection: UInt64
     var listeners: [UnixListener] = []
-    /// By uid.
     var shares: [UInt32: Share] = [:]
     /// Shares with a closed gate or with connections that wait to be read.
     var watchedShares: [Share] = []

@@ -8,9 +8,7 @@ internal import SyncCore
 // commit that was requested before it; commits and fetches alternate if both wait, and so do the
 // uids whose fetches wait, so no commit waits for a queue of another user's fetches.
 
-/// The jobs of one store.
 final class StoreQueue {
-    /// An operation of the store.
     enum Job: Sendable {
         case commit(Batch)
         case fetch(FetchID, StoreQuery)
@@ -95,7 +93,6 @@ final class StoreQueue {
     /// Called on the loop with a line for the log.
     var report: ((LogEntry) -> Void)?
 
-    /// An empty queue.
     init(loop: Loop, store: Store, figures: Figures) {
         self.loop = loop
         self.store = store

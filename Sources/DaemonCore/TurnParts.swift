@@ -40,10 +40,8 @@ struct TurnParts: Equatable {
     private var spent = [UInt64](repeating: 0, count: Part.allCases.count)
     private var markedAt: UInt64 = 0
 
-    /// Nanoseconds of a part.
     subscript(part: Part) -> UInt64 { spent[part.rawValue] }
 
-    /// A turn begins at this time (monotonic nanoseconds).
     mutating func begin(at time: UInt64) {
         for place in spent.indices { spent[place] = 0 }
         markedAt = time
@@ -56,7 +54,6 @@ struct TurnParts: Equatable {
     }
 }
 
-/// A turn of the loop, with its parts.
 struct TurnReport: Equatable {
     var turn = Turn()
     var parts = TurnParts()
@@ -85,7 +82,6 @@ struct TurnReport: Equatable {
         .integer(Int64(clamping: nanoseconds / 1_000))
     }
 
-    /// One line for the log.
     var line: String {
         func milliseconds(_ nanoseconds: UInt64) -> String {
             let tenths = nanoseconds / 100_000

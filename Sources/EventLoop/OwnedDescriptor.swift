@@ -29,15 +29,6 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedDescriptor {
-    /// Prevents programs that are executed later from inheriting the descriptor: fcntl(2),
-    /// FD_CLOEXEC.
-    public borrowing func setCloseOnExec() throws(SystemError) {
-        let flags = fcntl(rawValue, F_GETFD)
-        guard flags >= 0, fcntl(rawValue, F_SETFD, flags | FD_CLOEXEC) == 0 else {
-            throw SystemError(errno: errno, operation: "fcntl")
-        }
-    }
-
     /// Makes calls on the descriptor return at once or wait: fcntl(2), O_NONBLOCK.
     public borrowing func setNonBlocking(_ isNonBlocking: Bool) throws(SystemError) {
         let flags = fcntl(rawValue, F_GETFL)

@@ -78,24 +78,52 @@ public enum BridgeProgram {
         }
     }
 
+    /// The files, PEM, with which a server shows who it is, and with which it knows its hub.
+    public struct TLSFiles: Sendable {
+        var certificate: String
+        var key: String
+        var ca: String?
+
+        /// Files of these names.
+        public init(certificate: String, key: String, ca: String? = nil) {
+            self.certificate = certificate
+            self.key = key
+            self.ca = ca
+        }
+
+        fileprivate func block(_ indent: String) -> String {
+            """
+            \(indent)tls {
+            \(indent)  cert_file: \(BridgeProgram.quoted(certificate))
+            \(indent)  key_file: \(BridgeProgram.quoted(key))
+            \(indent)}
+
+            """
+        }
+    }
+
     /// The configuration of a server for a fleet: JetStream, and a user for each host with the
     /// permissions that it needs; of a server with leaf nodes a user for each of them.
     ///
     /// - Parameters:
     ///   - followers: Those of the hosts that edit nothing and may publish beacons alone.
     ///   - sites: Where the fleet has several streams.
+    ///   - tls: Hosts and leaf nodes must use TLS; `nil`: none does.
     ///   - password: Makes a password for a host.
     /// - Returns: `nil` if a name cannot be that of a fleet, a host or a site.
     public static func natsConfiguration(
         fleet: String, hosts: [String], followers: Set<String> = [], sites: Sites = Sites(),
-        password: (String) -> String
+        tls: TLSFiles? = nil, password: (String) -> String
     ) -> String? {
         guard ([fleet] + hosts + sites.names).allSatisfy(LinkSubject.isName) else { return nil }
+        let (scheme, hint) =
+            tls == nil ? ("nats", " Use tls:// outside of one machine.") : ("tls", "")
         var text = """
             # nats-server for the fleet \(fleet). Each host's password belongs into its link.yaml:
-            # servers: ["nats://HOST:PASSWORD@ADDRESS:4222"]. Use tls:// outside of one machine.
+            # servers: ["\(scheme)://HOST:PASSWORD@ADDRESS:4222"].\(hint)
 
             """
+        text += tls?.block("") ?? ""
         let own = sites.names.first
         text += """
             jetstream {
@@ -105,10 +133,12 @@ public enum BridgeProgram {
             """
         let leaves = sites.hub == nil ? sites.names.dropFirst() : []
         if let own, let hub = sites.hub {
+            let url = "\(tls == nil ? "nats-leaf" : "tls")://\(own):PASSWORD@ADDRESS:7422"
+            let authorities = tls?.ca.map { ", tls { ca_file: \(quoted($0)) }" } ?? ""
             text += """
                 # The password of \(own) is in the configuration of the server of \(hub).
                 leafnodes {
-                  remotes: [ { url: "nats-leaf://\(own):PASSWORD@ADDRESS:7422" } ]
+                  remotes: [ { url: "\(url)"\(authorities) } ]
                 }
 
                 """
@@ -116,7 +146,7 @@ public enum BridgeProgram {
             text += """
                 leafnodes {
                   listen: 0.0.0.0:7422
-                }
+                \(tls?.block("  ") ?? "")}
 
                 """
         }
@@ -147,6 +177,11 @@ public enum BridgeProgram {
 
     private static func creating(_ fleet: String, _ site: String?) -> [String] {
         (["", site].compactMap(\.self)).map { JetStreamTalk.create(fleet: fleet, site: $0).subject }
+    }
+
+    /// A text between quotes.
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
     private static func user(

@@ -79,7 +79,6 @@ extension Database {
         return found.rows
     }
 
-    /// Reads a revision of a row of the log.
     typealias ReadRevision = (LogRow.Head) throws(StoreError) -> RevisionRow
 
     /// Revisions up to a number of rows or bytes.

@@ -175,7 +175,6 @@ extension Database {
         try statement.run()
     }
 
-    /// The answer under a key.
     func key(uid: UInt32, key: String) throws(StoreError) -> KeyRow? {
         let statement = try statement(.key)
         try statement.bind(1, Int64(uid))
@@ -230,7 +229,6 @@ extension Statement {
 }
 
 extension StoreImage {
-    /// The oldest revision that it has of each form.
     var firstRevisions: [FormKey: UInt64] {
         Dictionary(revisions.map { ($0.form, $0.revision) }, uniquingKeysWith: { old, _ in old })
     }

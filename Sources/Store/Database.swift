@@ -164,7 +164,6 @@ final class Database {
     private static let syncFailed = SQLITE_IOERR | (4 << 8)
     private static let directorySyncFailed = SQLITE_IOERR | (5 << 8)
 
-    /// The error for a result code.
     func failure(_ code: Int32) -> StoreError {
         let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? ""
         switch code & 0xff {

@@ -45,7 +45,6 @@
 
 internal import Glibc
 
-/// The record of one run in the lock file.
 struct RunMark: Equatable {
     /// How often the store was opened or rebuilt.
     var generation: Int64
@@ -81,10 +80,8 @@ final class LockFile {
         release()
     }
 
-    /// The pid in a lock file, if any.
     static func holder(of path: String) -> Int32? { lines(of: path).first.flatMap { Int32($0) } }
 
-    /// Releases the lock.
     func release() {
         guard descriptor >= 0 else { return }
         Self.unlock(descriptor)

@@ -26,7 +26,6 @@ struct LogDelta {
         unsafe LogDelta(target: target, base: base).packed()
     }
 
-    /// The same of arrays.
     static func packed(_ target: [UInt8], from base: [UInt8]) -> [UInt8]? {
         unsafe target.withUnsafeBufferPointer { target in
             unsafe base.withUnsafeBufferPointer { unsafe packed(target, from: $0) }
@@ -62,7 +61,6 @@ struct LogDelta {
         return out.count < count ? out : nil
     }
 
-    /// How many bytes are the same from these places on.
     private func sameBytes(_ place: Int, _ from: Int) -> Int {
         let most = unsafe min(target.count - place, base.count - from)
         guard most > 0 else { return 0 }

@@ -14,7 +14,6 @@ struct LogRow {
 
     /// Bytes in the content of a row.
     struct Piece {
-        /// How many there are.
         var count = 0
         /// Where they are, or their difference from the same piece of the first revision.
         var place = 0..<0
@@ -34,7 +33,6 @@ struct LogRow {
         var record: Piece
     }
 
-    /// The row's number in the table.
     let number: Int64
     /// The first and the last revision.
     let first: UInt64

@@ -17,7 +17,6 @@ struct Meta {
     /// A digest of /etc/machine-id, which must not be published (machine-id(5)).
     var machine: [UInt8]
 
-    /// The metadata of a new store.
     init(newIn file: String, generation: Int64, everyEditDurable: Bool) throws(StoreError) {
         replica = ReplicaID(id: randomBits() & ReplicaID.idMax, epoch: 1)
         self.generation = generation

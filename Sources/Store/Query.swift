@@ -21,7 +21,6 @@ enum Query: Int, CaseIterable {
         number > coalesce((SELECT revision FROM head WHERE form = 0), 0) AND state IS NOT NULL
         """
 
-    /// The SQL text.
     var sql: String {
         switch self {
         // IMMEDIATE takes the write lock at once, so it never needs an upgrade.

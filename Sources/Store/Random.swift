@@ -1,4 +1,4 @@
-/// Random numbers from the kernel, and clearing of secrets (libsodium).
+/// Random numbers from the kernel (libsodium).
 
 internal import CSodium
 
@@ -11,15 +11,4 @@ public func randomBits() -> UInt64 {
         unsafe randombytes_buf(bytes.baseAddress!, bytes.count)
     }
     return bits
-}
-
-/// Overwrites a secret so that the optimizer does not remove the write (sodium_memzero).
-///
-/// Only this copy is cleared. The argument must be the only owner of the bytes, or Swift copies
-/// them first.
-public func wipe(_ bytes: inout [UInt8]) {
-    unsafe bytes.withUnsafeMutableBytes { buffer in
-        if let base = buffer.baseAddress { unsafe sodium_memzero(base, buffer.count) }
-    }
-    bytes.removeAll()
 }

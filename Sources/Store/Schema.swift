@@ -6,13 +6,11 @@
 internal import CSQLite
 internal import SyncCore
 
-/// The migrations.
 struct Schema {
     /// Marks the file as ours: "PKSY" (SQLite file format, section 1.3.17). `StoreFiles.inspect`
     /// checks it.
     static let applicationID: Int64 = 0x504b_5359
 
-    /// One migration.
     enum Step: Sendable {
         case sql(String)
         /// What SQL cannot say.

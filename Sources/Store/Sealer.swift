@@ -41,8 +41,6 @@ public final class Sealer: @unchecked Sendable {
     }
 
     /// Encrypts a secret and binds it to its field.
-    ///
-    /// The caller clears the plaintext (`wipe`) when it no longer needs it.
     public func seal(plaintext: [UInt8], associated: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.overhead) {
             output, count in
@@ -105,7 +103,6 @@ public final class Sealer: @unchecked Sendable {
         return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Writes the key to its file.
     func writeKey(to descriptor: Int32, of file: String) throws(StoreError) {
         unsafe try POSIX.write(
             UnsafeRawBufferPointer(start: key, count: Self.keyBytes), to: descriptor, of: file)

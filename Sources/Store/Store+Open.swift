@@ -34,7 +34,6 @@ extension Store {
         }
     }
 
-    /// Creates an empty store.
     private static func create(
         with builder: Builder, lock: LockFile
     ) throws(StoreError) -> (store: Store, opening: Opening) {

@@ -113,7 +113,6 @@ extension Store {
 }
 
 extension StoreImage {
-    /// The bytes of its blobs.
     fileprivate var leastBytes: Int {
         forms.reduce(0) { $0 + $1.definition.count + $1.applied.count + $1.context.count }
             + fields.reduce(0) { $0 + $1.state.count }

@@ -21,7 +21,6 @@ internal import Synchronization
 /// `@unchecked Sendable` because the daemon's loop opens it and passes each call to a worker thread
 /// only after the one before has returned. A concurrent call is a programming error and traps.
 public final class Store: @unchecked Sendable {
-    /// The state of the connection.
     enum DatabaseState {
         case open(Database)
         /// A commit or checkpoint failed. Only reads are allowed.
@@ -128,7 +127,6 @@ public final class Store: @unchecked Sendable {
         unfinishedOpening = nil
     }
 
-    /// The connection for reads.
     func readable() throws(StoreError) -> Database {
         if case .adoption = unfinishedOpening { try finishOpening() }
         switch databaseState {
@@ -137,7 +135,6 @@ public final class Store: @unchecked Sendable {
         }
     }
 
-    /// The connection for writes.
     func writable() throws(StoreError) -> Database {
         if case .open = databaseState { try finishOpening() }
         if case .adoption = unfinishedOpening { try finishOpening() }

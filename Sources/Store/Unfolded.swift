@@ -106,7 +106,6 @@ struct LogStates {
         if let clock { forms[first, default: LogState()].clock = clock }
     }
 
-    /// Whether the log has this operation.
     static func has(_ operation: StoreOperation) -> Bool {
         switch operation {
         case .putHead, .putField, .putClock: true
@@ -130,7 +129,6 @@ struct Unfolded {
     private(set) var clock: [UInt8]?
     private var fields: [Name: FieldRow] = [:]
 
-    /// All fields.
     var fieldRows: some Sequence<FieldRow> { fields.values }
 
     /// Adds the changes of a batch before those that it has.
@@ -145,7 +143,6 @@ struct Unfolded {
 }
 
 extension Database {
-    /// What is not folded.
     func unfolded() throws(StoreError) -> Unfolded {
         var unfolded = Unfolded()
         let rows = try statement(.unfolded)

@@ -54,6 +54,21 @@ struct PickerSyncLink: ParsableCommand {
                 + "nodes.", valueName: "site"))
     var leafOf: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The server's certificate (PEM) for --print-nats-config: hosts and leaf nodes must use "
+                + "TLS.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("The key of --certificate (PEM).", valueName: "file"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The authorities (PEM) of the certificate of the site of --leaf-of; without it, those "
+                + "of the system.", valueName: "file"))
+    var ca: String?
+
     func validate() throws {
         guard printNatsConfig == !(hosts + follower).isEmpty else {
             throw ValidationError(
@@ -67,13 +82,22 @@ struct PickerSyncLink: ParsableCommand {
         if let leafOf, !stream.dropFirst().contains(leafOf) {
             throw ValidationError("--leaf-of is one of the other sites: --stream \(leafOf)")
         }
+        guard (certificate == nil) == (key == nil), printNatsConfig || certificate == nil else {
+            throw ValidationError("--certificate and --key belong together, to --print-nats-config")
+        }
+        if ca != nil, certificate == nil || leafOf == nil {
+            throw ValidationError("--ca belongs to --leaf-of, --certificate and --key")
+        }
     }
 
     func run() throws {
         if printNatsConfig {
             let text = BridgeProgram.natsConfiguration(
                 fleet: fleet, hosts: hosts + follower, followers: Set(follower),
-                sites: BridgeProgram.Sites(names: stream, hub: leafOf)
+                sites: BridgeProgram.Sites(names: stream, hub: leafOf),
+                tls: certificate.flatMap { certificate in
+                    key.map { BridgeProgram.TLSFiles(certificate: certificate, key: $0, ca: ca) }
+                }
             ) { _ in Self.newPassword() }
             guard let text else {
                 BridgeProgram.writeLine(

@@ -17,6 +17,22 @@ struct DoctorTests {
         #expect(!outcome.out.contains("BAD"))
     }
 
+    @Test("a server of the link that is too old is told with its published faults")
+    func serverFaults() throws {
+        let (early, late) = ("CVE-2023-47090", "CVE-2025-30215")
+        for (version, faults) in [
+            ("2.9.10", [early, late]), ("2.9.23", [late]), ("2.10.1", [early, late]),
+            ("2.10.26", [late]), ("2.10.27", []), ("2.11.0", [late]), ("2.11.1", []),
+            ("2.15.1", []), ("1.4.0", [early, late]), ("3.0.0", []), ("dev", []), ("", []),
+        ] {
+            #expect(LinkReport.faults(ofServer: version) == faults, "\(version)")
+        }
+        let status = try JSON(
+            parsing: #"{"link":{"server":"nats1","serverVersion":"2.9.10","up":true}}"#)
+        let advice = try #require(LinkReport(status)?.serverAdvice)
+        #expect(advice.hasPrefix("nats1 is nats-server 2.9.10, which has CVE-2023-47090 and "))
+    }
+
     @Test("no socket, a stale one, a file in its place: each with its own step")
     func sockets() throws {
         let bench = try Bench(starting: false)

@@ -194,17 +194,6 @@ struct SealerTests {
         #expect(try leaks() == ["leak"])
     }
 
-    @Test("wiped bytes are gone")
-    func wiping() {
-        var secret: [UInt8] = [1, 2, 3]
-        secret.reserveCapacity(64)
-        wipe(&secret)
-        #expect(secret.isEmpty)
-        var none: [UInt8] = []
-        wipe(&none)
-        #expect(none.isEmpty)
-    }
-
     @Test("random bits differ")
     func random() {
         #expect(Set((0..<100).map { _ in randomBits() }).count == 100)

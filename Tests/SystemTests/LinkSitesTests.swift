@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// A server at each of two sites, the second a leaf node of the first, with the configurations that
-/// `pickersync-link` prints; a host at the first and two at the second.
+/// `pickersync-link` prints; a host at the first and two at the second. All use TLS.
 private final class Sites {
     let hub: NatsServer
     let berlin: NatsServer
@@ -17,9 +17,19 @@ private final class Sites {
             builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
         ])
         #expect(made.status == 0, "\(made.err)")
-        let atHub = try Self.printed("--stream", "hub", "--stream", "berlin", "web1")
+        let signed = try ChildProcess.run([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+            "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+            "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder("server.key"), "-out",
+            folder("server.pem"),
+        ])
+        #expect(signed.status == 0, "\(signed.err)")
+        let certificate = ["--certificate", folder("server.pem"), "--key", folder("server.key")]
+        let atHub = try Self.printed(
+            ["--stream", "hub", "--stream", "berlin", "web1"] + certificate)
         let atBerlin = try Self.printed(
-            "--stream", "berlin", "--stream", "hub", "--leaf-of", "hub", "db1", "db2")
+            ["--stream", "berlin", "--stream", "hub", "--leaf-of", "hub", "db1", "db2"]
+                + certificate + ["--ca", folder("server.pem")])
         let address = "127.0.0.1:\(try NatsServer.freePort())"
         hub = try NatsServer(configuration: atHub.replacing("0.0.0.0:7422", with: address))
         berlin = try NatsServer(
@@ -31,11 +41,12 @@ private final class Sites {
             return try LinkedHost(
                 name, of: server, key: folder("key"),
                 password: Self.password(of: name, isAtHub ? atHub : atBerlin),
-                streams: isAtHub ? ["hub", "berlin"] : ["berlin", "hub"])
+                streams: isAtHub ? ["hub", "berlin"] : ["berlin", "hub"],
+                ca: folder("server.pem"))
         }
     }
 
-    private static func printed(_ words: String...) throws -> String {
+    private static func printed(_ words: [String]) throws -> String {
         let outcome = try ChildProcess.run(
             [builtProgram("pickersync-link"), "--print-nats-config", "--fleet", "ops"] + words)
         #expect(outcome.status == 0, "\(outcome.err)")

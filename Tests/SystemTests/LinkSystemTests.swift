@@ -17,9 +17,10 @@ final class LinkedHost {
     /// - Parameters:
     ///   - password: that of its user at the server, if the server has users.
     ///   - streams: the sites of the fleet, that of this host first.
+    ///   - ca: who has signed the server's certificate, if it has one.
     init(
         _ name: String, of server: NatsServer, key: String, seed: String? = nil,
-        password: String? = nil, streams: [String] = []
+        password: String? = nil, streams: [String] = [], ca: String? = nil
     ) throws {
         self.name = name
         self.server = server
@@ -27,7 +28,9 @@ final class LinkedHost {
         self.streams = streams
         folder = try TemporaryFolder()
         let user = password.map { "\(name):\($0)@" } ?? ""
-        var configuration = "servers: [\"nats://\(user)127.0.0.1:\(server.port)\"]\n"
+        let address = ca == nil ? "nats://\(user)127.0.0.1" : "tls://\(user)localhost"
+        var configuration = "servers: [\"\(address):\(server.port)\"]\n"
+        if let ca { configuration += "ca: \(ca)\n" }
         if let seed {
             _ = try folder.write("seed", seed + "\n")
             configuration += "nkey: \(Fleet.nkey.key)\nseed: seed\n"

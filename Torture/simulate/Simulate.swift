@@ -5,13 +5,14 @@
 //     simulate engine FIRST COUNT
 //     simulate fleet FIRST COUNT
 //     simulate joins FIRST COUNT [STEPS]
-//     simulate link FIRST COUNT
+//     simulate link FIRST COUNT [STEPS]
 //     simulate stories FIRST COUNT [STEPS]
 //     simulate commands FIRST COUNT
-//     simulate faults FIRST COUNT
+//     simulate faults FIRST COUNT [STEPS]
 //
 // Prints a line with what was run. A failing run is shrunk and printed, and the exit status is 1.
-// `faults` puts in each known bug and searches for it in at most COUNT runs.
+// `faults` puts in each known bug and searches for it in at most COUNT runs; STEPS are those of a
+// link, and then it says how many of its runs each bug took.
 
 import Glibc
 import Simulation
@@ -26,15 +27,16 @@ struct Simulate {
         guard arguments.count >= 4, let first = UInt64(arguments[2]),
             let count = UInt64(arguments[3]), !first.addingReportingOverflow(count).overflow
         else { usage() }
-        if arguments[1] == "faults" { findFaults(in: first..<first + count) }
-        guard let search = Search(rawValue: arguments[1]) else { usage() }
+        let search = Search(rawValue: arguments[1])
         var length: Int?
         if arguments.count > 4 {
-            guard search == .stories || search == .joins, arguments.count == 5,
-                let steps = Int(arguments[4]), steps > 0
+            guard search?.hasLength ?? true, arguments.count == 5, let steps = Int(arguments[4]),
+                steps > 0
             else { usage() }
             length = steps
         }
+        if arguments[1] == "faults" { findFaults(in: first..<first + count, length) }
+        guard let search else { usage() }
         let start = ContinuousClock.now
         let (steps, failure) = await run(search, first..<first + count, length)
         let took = start.duration(to: .now)
@@ -47,19 +49,23 @@ struct Simulate {
     }
 
     private static func usage() -> Never {
-        print("usage: simulate causality|engine|fleet|link|commands|faults FIRST COUNT")
-        print("       simulate joins|stories FIRST COUNT [STEPS]")
+        print("usage: simulate causality|engine|fleet|commands FIRST COUNT")
+        print("       simulate joins|link|stories|faults FIRST COUNT [STEPS]")
         exit(64)
     }
 
-    private static func findFaults(in seeds: Range<UInt64>) -> Never {
+    private static func findFaults(in seeds: Range<UInt64>, _ length: Int?) -> Never {
         var missed = CausalFault.allCases.filter { !CausalFailure.finds($0, in: seeds) }
             .map { "\($0)" }
         missed += EngineFailure.faultsMissed(in: seeds)
         missed += FleetFault.allCases.filter { !FleetFailure.finds($0, in: seeds) }
             .map { "five daemons: \($0)" }
-        missed += LinkBug.allCases.filter { !LinkWorld.finds($0, in: seeds) }
-            .map { "a link: \($0)" }
+        for bug in LinkBug.allCases {
+            let taken = LinkWorld.seeds(
+                toFind: bug, in: seeds, steps: length ?? LinkWorld.usualSteps)
+            if let taken, length != nil { print("a link: \(bug) found in \(taken) lives") }
+            if taken == nil { missed.append("a link: \(bug)") }
+        }
         missed += JoinFault.allCases.filter { !JoinWorld.finds($0, in: seeds) }
             .map { "hosts that join: \($0)" }
         let count =
@@ -125,6 +131,12 @@ private enum Search: String, Sendable {
         }
     }
 
+    /// Whether the number of steps can be said.
+    var hasLength: Bool { self == .joins || self == .link || self == .stories }
+
+    /// Of so many lives of a link, one is that of a form in whole engines.
+    private static var livesOfForms: UInt64 { 16 }
+
     /// The folder of the daemon and the commands: that of this program.
     private static var executables: String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -156,8 +168,14 @@ private enum Search: String, Sendable {
                 outcome.steps += steps
                 outcome.failure = JoinWorld.failure(of: seed, steps: steps)
             case .link:
-                outcome.steps += LinkWorld.steps
-                outcome.failure = LinkWorld.failure(of: seed)
+                let isOfForm = seed % Self.livesOfForms == 0
+                let steps = length ?? (isOfForm ? LinkedLives.usualSteps : LinkWorld.usualSteps)
+                outcome.steps += steps
+                outcome.failure =
+                    isOfForm
+                    ? LinkedLives.failure(of: seed / Self.livesOfForms, steps: steps)
+                        .map { "link, seed \(seed): \($0)" }
+                    : LinkWorld.failure(of: seed, steps: steps)
             case .stories:
                 let (steps, _, failure) = StoryKind.engine.search(seed: seed, steps: length)
                 outcome.steps += steps

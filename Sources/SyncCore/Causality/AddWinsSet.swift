@@ -25,12 +25,6 @@ public struct AddWinsSet: DotStore {
         public let tag: Tag
         /// The additions, sorted.
         public internal(set) var dots: [Dot]
-
-        /// `tag`, added by the writes `dots`.
-        public init(tag: Tag, dots: [Dot]) {
-            self.tag = tag
-            self.dots = dots
-        }
     }
 
     /// The tags in the set, sorted: booleans, integers, strings by bytes.

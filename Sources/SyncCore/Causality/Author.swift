@@ -37,7 +37,6 @@ public final class Author: Sendable {
             replica: replica, host: host, text: [])
     }
 
-    /// The same author with its text.
     func withText() -> Author {
         Author(
             user: user, uid: uid, client: client, tty: tty, connection: connection,

@@ -44,7 +44,6 @@ public struct CausalContext: Hashable, Sendable {
     /// Whether the context is empty.
     public var isEmpty: Bool { vector.isEmpty && !hasLoose }
 
-    /// Whether there are loose dots.
     @inline(__always) var hasLoose: Bool { looseDots != nil }
 
     /// The only entry of the vector, if the context has nothing else.

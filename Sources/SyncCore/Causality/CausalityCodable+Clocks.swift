@@ -87,17 +87,9 @@ extension Author: CausalityCodable {
     ) throws(CausalityDecodeError) {
         self.init(
             user: try reader.string(), uid: try reader.unsigned32(),
-            client: try reader.optional { reader throws(CausalityDecodeError) in
-                try reader.string()
-            },
-            tty: try reader.optional { reader throws(CausalityDecodeError) in
-                try reader.string()
-            },
+            client: try reader.optionalString(), tty: try reader.optionalString(),
             connection: try reader.unsigned(), replica: try ReplicaID(from: &reader),
-            host: reader.version > 1
-                ? try reader.optional { reader throws(CausalityDecodeError) in
-                    try reader.string()
-                } : nil)
+            host: reader.version > 1 ? try reader.optionalString() : nil)
     }
 }
 

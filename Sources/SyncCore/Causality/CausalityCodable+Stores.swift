@@ -108,10 +108,7 @@ extension EpochCounter.Base: CausalityCodable {
     public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         self.init(
             dot: try Dot(from: &reader), stamp: try HybridTimestamp(from: &reader),
-            value: try reader.optional { reader throws(CausalityDecodeError) in
-                try DecimalNumber(from: &reader)
-            },
-            author: try Author(from: &reader))
+            value: try reader.optional(), author: try Author(from: &reader))
     }
 }
 
@@ -124,10 +121,7 @@ extension EpochCounter.Increments: CausalityCodable {
 
     public init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         self.init(
-            dot: try Dot(from: &reader),
-            epoch: try reader.optional { reader throws(CausalityDecodeError) in
-                try Dot(from: &reader)
-            },
+            dot: try Dot(from: &reader), epoch: try reader.optional(),
             sum: try DecimalNumber(from: &reader))
     }
 }

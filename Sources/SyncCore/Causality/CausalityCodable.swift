@@ -38,7 +38,6 @@ public struct CausalityWriter {
 
     /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
-    /// The version that is written.
     let version: UInt8
     /// Whether an author has a host, which version 1 has no place for.
     var leavesOutHosts = false
@@ -110,7 +109,6 @@ public struct CausalityReader {
     private let bytes: [UInt8]
     /// How many bytes were read.
     public private(set) var offset = 0
-    /// The version that is read.
     var version = CausalityWriter.versions.lowerBound
 
     /// A reader at the beginning of `bytes`.
@@ -132,7 +130,6 @@ public struct CausalityReader {
         if offset < bytes.count { throw .trailing(offset: offset) }
     }
 
-    /// Whether all bytes were read.
     var isAtEnd: Bool { offset == bytes.count }
 
     /// Reads one byte.
@@ -206,6 +203,14 @@ public struct CausalityReader {
         _ read: (inout Self) throws(CausalityDecodeError) -> T
     ) throws(CausalityDecodeError) -> T? {
         try flag() ? try read(&self) : nil
+    }
+
+    mutating func optional<T: CausalityCodable>() throws(CausalityDecodeError) -> T? {
+        try flag() ? try T(from: &self) : nil
+    }
+
+    mutating func optionalString() throws(CausalityDecodeError) -> String? {
+        try flag() ? try string() : nil
     }
 
     /// Reads a count and that number of elements.

@@ -17,12 +17,6 @@ public struct ComponentMap: DotStore {
         /// Its register, never an empty one.
         public internal(set) var register: Register
 
-        /// The component `id` with `register`.
-        public init(id: String, register: Register) {
-            self.id = id
-            self.register = register
-        }
-
         /// Equality by bytes.
         public static func == (left: Component, right: Component) -> Bool {
             left.id.isSameBytes(as: right.id) && left.register == right.register

@@ -130,7 +130,6 @@ struct TokenScanner {
         index = bytes.startIndex
     }
 
-    /// Whether all was read.
     var isAtEnd: Bool { index == bytes.endIndex }
 
     private var next: UInt8? { isAtEnd ? nil : bytes[index] }

@@ -91,7 +91,6 @@ extension DotStore {
     }
 }
 
-/// An entry with its own dot.
 protocol Dotted: Hashable, Sendable {
     var dot: Dot { get }
 }

@@ -23,14 +23,6 @@ public struct EpochCounter: DotStore {
         /// The author of the set.
         public let author: Author
 
-        /// `value`, set by `author` as the write `dot` at `stamp`.
-        public init(dot: Dot, stamp: HybridTimestamp, value: DecimalNumber?, author: Author) {
-            self.dot = dot
-            self.stamp = stamp
-            self.value = value
-            self.author = author
-        }
-
         /// Always `nil`: a number is not a boolean.
         public var flag: Bool? { nil }
     }

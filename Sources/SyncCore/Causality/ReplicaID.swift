@@ -50,7 +50,6 @@ extension ReplicaID: CustomStringConvertible {
     /// The most bytes of `description`.
     static let bytesMax = 16 + 1 + 10
 
-    /// Writes the text of `description`.
     func write(to text: inout TextPlace) {
         text.put(hexadecimal: id)
         text.put(UInt8(ascii: "."))

@@ -19,13 +19,6 @@ public struct SealedRegister: DotStore {
         /// The bytes from the shell, encrypted or not; `nil` for a reset.
         public let bytes: [UInt8]?
 
-        /// `bytes` with the write `dot` and the timestamp `stamp`.
-        public init(dot: Dot, stamp: HybridTimestamp, bytes: [UInt8]?) {
-            self.dot = dot
-            self.stamp = stamp
-            self.bytes = bytes
-        }
-
         var rank: SiblingRank { SiblingRank(stamp: stamp, dot: dot) }
     }
 

@@ -100,7 +100,7 @@ struct Admission {
         ]
         for (name, used, max) in bounds where used >= max {
             return .limit(
-                name, max: Int64(max),
+                name, max: max,
                 "\(usage.keys) idempotency keys are kept for you already; they expire after "
                     + "\(keyHours) hours")
         }
@@ -141,7 +141,7 @@ extension WireError {
     /// The answers of a batch of requests are too large.
     static func batchIsFull(_ limit: String, _ max: Int) -> WireError {
         .limit(
-            limit, max: Int64(max),
+            limit, max: max,
             "the answers of this batch take more than \(max) bytes; ask for the rest in another")
     }
 }

@@ -4,7 +4,6 @@
 /// requests are answered in order (PROTOCOL.md, What you can rely on, 5). Bytes that can be sent
 /// are in chunks that are freed after the write, so an idle connection has no buffer.
 struct AnswerQueue {
-    /// The slot of one answer.
     struct Slot: Hashable {
         fileprivate let number: UInt64
 
@@ -46,7 +45,6 @@ struct AnswerQueue {
     /// Whether no answer is pending or ready.
     var isEmpty: Bool { chunk == nil && backlog == nil && !hasSingle }
 
-    /// Whether an answer can be sent.
     var hasOutput: Bool { chunk != nil }
 
     /// Whether an answer is pending.

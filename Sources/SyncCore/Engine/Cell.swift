@@ -10,7 +10,6 @@ final class Cell {
     let revision: UInt64
     /// The time of that change: milliseconds since 1970-01-01T00:00Z.
     let at: Int64
-    /// The author of that change.
     let by: Author?
     /// The presses of a button with `runs`; `nil` for other controls and until the first press.
     let runs: SharedRuns?
@@ -62,7 +61,6 @@ struct CellContent {
     /// The value of the store under the control's policy, before bounds are applied. The default if
     /// nobody has set it.
     var value: JSON
-    /// Whether somebody has set it.
     var isSet = false
     /// A secure value exists but cannot be decrypted, because the key was lost.
     var isUnreadable = false
@@ -281,12 +279,8 @@ package struct CellRow: CausalityCodable, Sendable {
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         revision = try reader.unsigned()
         at = try reader.signed()
-        by = try reader.optional { reader throws(CausalityDecodeError) in
-            try Author(from: &reader)
-        }
-        store = try reader.optional { reader throws(CausalityDecodeError) in
-            try FieldStore(from: &reader)
-        }
+        by = try reader.optional()
+        store = try reader.optional()
         silentWrites = []
         leases = nil
         if reader.isAtEnd { return }

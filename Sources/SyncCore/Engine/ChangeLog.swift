@@ -42,7 +42,6 @@ struct ChangeLog {
     /// the same cursor, which are most, share it.
     private var lastRead = (from: UInt64.max, bytesMax: 0, next: UInt64.max, output: Output())
 
-    /// An empty log whose next revision is `next`.
     init(next: UInt64) {
         first = next
         self.next = next
@@ -231,7 +230,6 @@ struct FieldNumbers: Sendable, Hashable {
     private let numbers: [Int32]
     private let single: Int32?
 
-    /// A set of these numbers.
     init(_ numbers: some Sequence<Int>) {
         var sorted = numbers.map(Int32.init)
         sorted.sort()
@@ -242,7 +240,6 @@ struct FieldNumbers: Sendable, Hashable {
         self.numbers = single == nil ? distinct : []
     }
 
-    /// A set of one number.
     init(single number: Int) {
         numbers = []
         single = Int32(number)
@@ -253,7 +250,6 @@ struct FieldNumbers: Sendable, Hashable {
         FieldNumbers(all + greater)
     }
 
-    /// The set with other numbers for its own.
     func renumbered(_ number: (Int) -> Int) -> FieldNumbers {
         if let single { return FieldNumbers(single: number(Int(single))) }
         return FieldNumbers(all.map(number))
@@ -262,7 +258,6 @@ struct FieldNumbers: Sendable, Hashable {
     /// The numbers, ascending.
     var all: [Int] { (single.map { [$0] } ?? numbers).map(Int.init) }
 
-    /// Whether the set contains the number.
     func contains(_ number: Int) -> Bool { contains(Int32(number)) }
 
     /// Whether both sets have a number in common.

@@ -25,7 +25,6 @@ struct Clocks {
         steady = SteadyClock(at: now, kept: kept, notBefore: notBefore)
     }
 
-    /// The timestamp of a new transaction.
     mutating func newStamp() -> HybridTimestamp { hybrid.now(at: now.wallMilliseconds) }
 
     /// The time for data that is kept by age (milliseconds).

@@ -71,7 +71,6 @@ extension Connection {
         if clientState.isBlank { self.clientState = nil }
     }
 
-    /// Its state as a holder of leases; `nil` if it holds none.
     var leaseHolder: LeaseHolder? { clientState?.leaseHolder }
 
     /// The same; created if it has held none so far.
@@ -129,14 +128,12 @@ extension Connection {
         activity.pendingBytes += answerBytes
     }
 
-    /// The edit does not wait any more.
     func editSettled(answerBytes: Int) {
         let activity = activity
         activity.editsPending -= 1
         activity.pendingBytes -= answerBytes
     }
 
-    /// The causal context of this connection's own writes to a form.
     func ownContext(of form: FormKey) -> CausalContext? {
         clientState?.activity?.ownDots[form]
     }
@@ -151,13 +148,11 @@ extension Connection {
         }
     }
 
-    /// The backup that this connection is receiving (`server.backup`).
     var backup: Int64? {
         get { clientState?.activity?.backup }
         set { if newValue != nil || backup != nil { activity.backup = newValue } }
     }
 
-    /// Notes that the connection handles buttons of a form.
     func handles(_ form: LiveForm) {
         if !activity.handled.contains(where: { $0 === form }) { activity.handled.append(form) }
     }
@@ -254,7 +249,6 @@ struct OwnDotsByForm {
     /// The number of forms whose writes are kept.
     var count: Int { others.count + (latest == nil ? 0 : 1) }
 
-    /// The writes to a form.
     subscript(form: FormKey) -> CausalContext? {
         guard let latest else { return nil }
         return latest.form == form ? latest.dots.context : others[form]?.context
@@ -302,7 +296,6 @@ struct RateWindow {
     private var startNanoseconds: UInt64 = 0
     private var count = 0
 
-    /// Whether nothing has been counted.
     var isBlank: Bool { count == 0 }
 
     /// Counts an event if there are fewer than `max` in this second; false otherwise.

@@ -49,7 +49,6 @@ final class Connection: ConnectionKeeper {
     var isWriting = false
     /// The write in progress contains the `goodbye`. Nothing may follow it.
     var isWritingGoodbye = false
-    /// Whether the connection has ended.
     var isGone = false
     /// The peer has shut down its side, or nothing more can be read.
     var isAtEnd = false
@@ -90,7 +89,6 @@ final class Connection: ConnectionKeeper {
     /// The read of the store that the next request waits for.
     var awaitedFetch: FetchID? { clientState?.activity?.awaitedFetch }
 
-    /// The subscription to a form, if any.
     func subscription(to form: LiveForm) -> Subscription? {
         subscriptions.first { $0.form === form }
     }
@@ -125,7 +123,6 @@ final class Connection: ConnectionKeeper {
         answers.bytes + (clientState?.activity?.pendingBytes ?? 0)
     }
 
-    /// Queues a frame.
     func enqueue(frame: [UInt8]) {
         activity.inbox.append(.frame(frame))
     }
@@ -159,9 +156,7 @@ final class Connection: ConnectionKeeper {
     }
 }
 
-/// The destination of an answer.
 enum AnswerTarget {
-    /// Its slot in the connection's answers.
     case slot(AnswerQueue.Slot)
     /// The array of a batch, which is sent when all elements are answered.
     case batch(BatchAnswer)

@@ -48,31 +48,25 @@ struct Deadlines {
     /// Whether nothing waits.
     var isEmpty: Bool { forms.isEmpty }
 
-    /// The number of deadlines.
     var count: Int { forms.values.reduce(0) { $0 + $1.times.count } }
 
-    /// The time of a deadline; `nil` if there is none of that name.
     subscript(name: Name) -> Time? { forms[name.form]?.times[name.name] }
 
-    /// Sets or moves a deadline.
     mutating func set(_ name: Name, at time: Time) {
         forms[name.form, default: FormDeadlines()].set(name.name, at: time)
         list(name.form)
     }
 
-    /// Removes a deadline, if there is one of that name.
     mutating func cancel(_ name: Name) {
         guard forms[name.form]?.cancel(name.name) == true else { return }
         list(name.form)
     }
 
-    /// Removes all deadlines of a form.
     mutating func cancel(form: FormKey) {
         guard forms.removeValue(forKey: form) != nil else { return }
         tidy()
     }
 
-    /// Whether a deadline is due.
     func isDue(at now: Reading) -> Bool {
         (steady.first?.at).map { $0 <= now.steady } ?? false
             || (wall.first?.at).map { $0 <= now.wall } ?? false
@@ -126,7 +120,6 @@ struct Deadlines {
     }
 }
 
-/// The deadlines of one form.
 private struct FormDeadlines {
     private(set) var times: [OngoingName: Deadlines.Time] = [:]
     private(set) var steady = DeadlineHeap<OngoingName>()
@@ -181,7 +174,6 @@ private struct DeadlineHeap<Name> {
 
     private var entries: [Entry] = []
 
-    /// The earliest entry.
     var first: Entry? { entries.first }
 
     mutating func add(_ name: Name, at: Int64) {

@@ -27,13 +27,10 @@ struct Effects {
     /// The targets of `cutOffs`.
     private var targets: Set<ObjectIdentifier> = []
 
-    /// Appends an effect for the shell.
     mutating func append(_ effect: Effect) { pending.append(effect) }
 
-    /// Appends a log entry.
     mutating func log(_ entry: LogEntry) { pending.append(.log(entry)) }
 
-    /// Moves the effects to the shell.
     mutating func drain(into shell: inout [Effect]) {
         if pending.isEmpty { return }
         if shell.isEmpty {
@@ -49,7 +46,6 @@ struct Effects {
         if targets.insert(ObjectIdentifier(cutOff.target)).inserted { cutOffs.append(cutOff) }
     }
 
-    /// Removes those who must be cut off.
     mutating func takeCutOffs() -> [CutOff] {
         if cutOffs.isEmpty { return [] }
         defer { (cutOffs, targets) = ([], []) }

@@ -12,14 +12,9 @@ extension Engine {
         let connection = call.connection
         let peer = connection.peer
         guard peer.uid == 0 || peer.uid == configuration.daemonUID else {
-            effects.log(
-                LogEntry(
-                    .warning, "forbidden: \(peer.whom) may not make a backup",
-                    [.event(.forbidden)] + peer.logFields))
-            throw WireError(
-                .forbidden,
-                "\(peer.user.escapedForDisplay()) may not make a backup; only root and the "
-                    + "daemon's user may")
+            throw forbidden(
+                peer, "make a backup", nil, nil, nil,
+                because: "only root and the daemon's user may")
         }
         guard let backup = params.backup else {
             log(.notice, "backup begun by \(peer.whom)")

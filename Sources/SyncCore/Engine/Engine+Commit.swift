@@ -103,7 +103,6 @@ extension Engine {
 
     /// What a transaction changed in a form.
     enum Extent {
-        /// These cells.
         case cells(Few<Int>)
         /// The definition, and with it every cell; these fields are gone.
         case whole(removed: [String])

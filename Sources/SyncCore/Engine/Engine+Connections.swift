@@ -15,7 +15,7 @@ extension Engine {
         } else if account.connections > limits.connectionsPerUserMax {
             refuse(connection, "connectionsPerUserMax", limits.connectionsPerUserMax)
         } else if let reason = lifecycle.reasonToLeave {
-            sayGoodbye(connection, reason, retryAfterMilliseconds: nil)
+            sayGoodbye(connection, reason)
         } else {
             log(
                 .debug, "connection \(id.number) from \(peer.whom)",
@@ -41,8 +41,8 @@ extension Engine {
             connection.refusalFields(limit: limit))
         let message =
             message ?? "too many connections (\(limit) is \(max)); close some and try again"
-        connection.answers.append(Answer.frame(.null, .limit(limit, max: Int64(max), message)))
-        sayGoodbye(connection, .policy, retryAfterMilliseconds: 1000)
+        connection.answers.append(Answer.frame(.null, .limit(limit, max: max, message)))
+        sayGoodbye(connection, .policy)
     }
 
     func disconnect(_ id: ConnectionID) {
@@ -119,20 +119,11 @@ extension Engine {
         effects.append(.closeAfterOutput(connection.id))
     }
 
-    /// Sends `goodbye` because the daemon stops. After a restart it is back soon.
-    func sayGoodbye(_ connection: Connection, _ reason: GoodbyeReason) {
-        sayGoodbye(connection, reason, retryAfterMilliseconds: reason == .restart ? 200 : nil)
-    }
-
     /// Sends `goodbye`, the last notification of a connection.
-    func sayGoodbye(
-        _ connection: Connection, _ reason: GoodbyeReason, retryAfterMilliseconds: Int64?
-    ) {
+    func sayGoodbye(_ connection: Connection, _ reason: GoodbyeReason) {
         guard connection.progress != .ending else { return }
         connection.farewell = nil
-        let goodbye = Goodbye(
-            reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retryAfterMilliseconds)
-        connection.answers.append(Answer.frame(.goodbye(goodbye)))
+        connection.answers.append(reason.frame)
         end(connection)
     }
 
@@ -218,13 +209,11 @@ extension Engine {
     private func refuseFrame(_ connection: Connection, length: UInt32) {
         counters.refused += 1
         let max = configuration.limits.maxFrame
-        var error = WireError(
-            .frameTooLarge,
+        let error = WireError.limit(
+            "maxFrame", max: max,
             length == 0
                 ? "a frame of 0 bytes; send a length of 1 to \(max), then that many bytes of JSON"
-                : "a frame of \(length) bytes; the most is \(max) (maxFrame)")
-        error.limit = "maxFrame"
-        error.max = Int64(max)
+                : "a frame of \(length) bytes; the most is \(max) (maxFrame)", .frameTooLarge)
         log(
             .notice, "frame of \(length) bytes from \(connection.peer.whom) refused",
             connection.refusalFields(limit: "maxFrame"))
@@ -340,8 +329,21 @@ extension Engine {
     }
 }
 
+extension GoodbyeReason {
+    /// The notification. After a restart the daemon is back soon.
+    var frame: [UInt8] {
+        let retryAfterMs: Int64? =
+            switch self {
+            case .restart: 200
+            case .slow, .policy: 1_000
+            case .shutdown: nil
+            }
+        return Answer.frame(
+            .goodbye(Goodbye(reason: Goodbye.Reason(text: rawValue), retryAfterMs: retryAfterMs)))
+    }
+}
+
 extension Connection {
-    /// The log fields of a rejection because of a limit.
     fileprivate func refusalFields(limit: String) -> [LogEntry.Field] {
         [.event(.refused), LogEntry.Field(.limit, limit), .connection(id)] + peer.logFields
     }

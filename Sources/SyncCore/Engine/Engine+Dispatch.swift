@@ -9,7 +9,6 @@ struct PendingCall {
     /// The idempotency key under which the answer is stored.
     var key: KeyUse?
 
-    /// The slot of its answer.
     var slot: AnswerQueue.Slot {
         switch target {
         case .slot(let slot): slot
@@ -173,7 +172,7 @@ extension Engine {
             response = workspace.encoded { Answer.encode(id, error, into: &$0) }
         } else if response.count > max {
             let error = WireError.limit(
-                "maxFrame", max: Int64(max),
+                "maxFrame", max: max,
                 "the answer has \(response.count) bytes; one message has at most \(max) (maxFrame)")
             response = workspace.encoded { Answer.encode(id, error, into: &$0) }
         }
@@ -255,14 +254,13 @@ extension Engine {
             call.connection.admitsRefusal(max: Self.refusalsLoggedASecondMax, at: now)
         else { return }
         let place = [error.form, error.field].compactMap(\.self).joined(separator: "/")
-        effects.log(
-            LogEntry(
-                .info,
-                "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
-                    + call.connection.peer.whom,
-                [.event(.refused), LogEntry.Field(.kind, error.kind.rawValue)]
-                    + (error.form.map { [.form($0)] } ?? [])
-                    + (error.field.map { [.field($0)] } ?? []) + call.connection.peer.logFields))
+        log(
+            .info,
+            "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
+                + call.connection.peer.whom,
+            [.event(.refused), LogEntry.Field(.kind, error.kind.rawValue)]
+                + (error.form.map { [.form($0)] } ?? [])
+                + (error.field.map { [.field($0)] } ?? []) + call.connection.peer.logFields)
     }
 
     /// The most rejections of one connection that are logged per second.

@@ -122,7 +122,6 @@ extension Engine {
         log(.error, "the store cannot be written: \(reason); trying again", [.event(.storeFailed)])
     }
 
-    /// A name for a new log of revisions.
     func newLogName() -> String { String(environment.random() >> 16, radix: 16) }
 
     // MARK: - Stopping
@@ -147,12 +146,10 @@ extension Engine {
     /// Sends `goodbye` after the pending notifications. A client that does not reconnect, or that
     /// reconnects without `since`, has then seen everything that was committed.
     private func bidFarewell(_ connection: Connection, _ reason: GoodbyeReason) {
-        let retry: Int64? = reason == .restart ? 200 : nil
         guard connection.progress == .idle, !connection.answers.isWaiting,
             hasUnsentNotifications(connection)
         else { return sayGoodbye(connection, reason) }
-        connection.farewell = Answer.frame(
-            .goodbye(Goodbye(reason: Goodbye.Reason(text: reason.rawValue), retryAfterMs: retry)))
+        connection.farewell = reason.frame
         scheduler.markReady(connection)
     }
 

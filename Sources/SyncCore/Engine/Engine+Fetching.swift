@@ -34,19 +34,16 @@ extension Engine {
                 workEnded(began, account)
             }
         }
-        guard let purpose = link.takeFetch(id) else {
-            // The connection has ended.
-            if case .backup(let number, _) = answer { deleteBackup(number) }
-            return
-        }
-        if case .page(let subscription) = purpose {
+        let purpose = link.takeFetch(id)
+        if case .page(let subscription)? = purpose {
             var rows: [RevisionRow] = []
             if case .revisions(let found) = answer { rows = found }
             return page(rows, subscription, id)
         }
-        guard let call = purpose.call, connections[call.connection.id] === call.connection,
-            call.connection.awaitedFetch == id
+        guard let purpose, let call = purpose.call,
+            connections[call.connection.id] === call.connection, call.connection.awaitedFetch == id
         else {
+            // The connection has ended.
             if case .backup(let number, _) = answer { deleteBackup(number) }
             return
         }

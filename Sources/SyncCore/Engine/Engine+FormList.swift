@@ -29,7 +29,6 @@ extension Engine {
         formList(call)
     }
 
-    /// The readers of a form in a state.
     func readers(of form: LiveForm, _ state: FormState) -> FormReaders {
         let rule = state.definition.access.read
         return FormReaders(
@@ -37,14 +36,12 @@ extension Engine {
             sharedOwner: rule.principals.contains(.owner) ? state.sharedOwner : nil)
     }
 
-    /// Whether a peer is one of the readers.
     func mayRead(_ readers: FormReaders, _ peer: Peer) -> Bool {
         peer.uid == 0 || peer.uid == configuration.daemonUID
             || readers.rule.permits(
                 peer, owner: owner(readers.owner, readers.sharedOwner, for: peer))
     }
 
-    /// Whether a peer may read the committed form.
     func mayRead(_ form: LiveForm, _ peer: Peer) -> Bool {
         mayRead(readers(of: form, form.committed), peer)
     }

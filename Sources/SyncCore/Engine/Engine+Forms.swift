@@ -125,9 +125,7 @@ extension Engine {
     ) throws(WireError) -> Redefinition {
         let state = form.working
         try require(.admin, form, state, nil, peer)
-        guard let control = state.definition.index(of: field) else {
-            throw noField(field, form, state)
-        }
+        let control = try index(of: field, form, state)
         var definition: FormDefinition
         do {
             definition = try state.definition.settingOptions(
@@ -205,7 +203,6 @@ extension Engine {
         /// The run-time options that it sets; `nil` if a definition is applied.
         var options: (field: String, value: JSON)?
 
-        /// How the values are migrated.
         var migration: FormMigration {
             if isCreation {
                 var plan = FormMigration()
@@ -264,7 +261,7 @@ extension Engine {
             key: registry.nextKey, name: file.name, owner: peer.uid, log: newLogName(),
             state: FormState(file, applied: file.json), existence: .creating)
         form.link = configuration.link.flatMap {
-            $0.forms.matches(form.name) ? FormLink(host: $0.host) : nil
+            $0.forms.matches(form.name) ? FormLink($0) : nil
         }
         if let deleted = link.deletedForm(form.name) {
             form.working.context = deleted.context
@@ -291,7 +288,7 @@ extension Engine {
         guard workspace.patternMeter.hasRunOut || workspace.patternMeter.left <= 0 else { return }
         let max = configuration.limits.patternStepsMax
         throw .limit(
-            "patternStepsMax", max: Int64(max),
+            "patternStepsMax", max: max,
             "the patterns take more than \(max) steps on these values; write simpler patterns, "
                 + "or set fewer values at once")
     }
@@ -310,14 +307,9 @@ extension Engine {
     private func requireCreator(_ peer: Peer, _ name: String?) throws(WireError) {
         let isInGroup = configuration.creatorsGID.map { peer.gid == $0 || peer.groups.contains($0) }
         guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
-            effects.log(
-                LogEntry(
-                    .warning, "forbidden: \(peer.whom) may not create form \(name ?? "")",
-                    [.event(.forbidden), .form(name ?? "")] + peer.logFields))
-            throw WireError(
-                .forbidden,
-                "\(peer.user.escapedForDisplay()) may not create forms; "
-                    + "root, the daemon's user and the members of its --group may", form: name)
+            throw forbidden(
+                peer, name.map { "create form \($0)" } ?? "create forms", nil, name, nil,
+                because: "root, the daemon's user and the members of its --group may")
         }
     }
 
@@ -327,14 +319,14 @@ extension Engine {
         let present = forms.filter { $0.existence != .deleting }
         guard present.count < limits.formsMax else {
             throw .limit(
-                "formsMax", max: Int64(limits.formsMax),
+                "formsMax", max: limits.formsMax,
                 "there are \(limits.formsMax) forms already; delete one first")
         }
         let user = environment.accountUID(peer.uid)
         let owned = present.count { environment.accountUID($0.owner) == user }
         guard owned < limits.formsPerUserMax else {
             throw .limit(
-                "formsPerUserMax", max: Int64(limits.formsPerUserMax),
+                "formsPerUserMax", max: limits.formsPerUserMax,
                 "you have \(limits.formsPerUserMax) forms already; delete one first")
         }
     }

@@ -23,7 +23,7 @@ extension Engine {
             log(
                 .notice, "connection \(connection.id.number) is too slow; closed",
                 [.event(.slow), .connection(connection.id)] + connection.peer.logFields)
-            sayGoodbye(connection, .slow, retryAfterMilliseconds: 1000)
+            sayGoodbye(connection, .slow)
         case .greedy(let account):
             guard account.heldBytes > configuration.limits.heldBytesPerUserMax else { return }
             cutOffGreatest(of: account)

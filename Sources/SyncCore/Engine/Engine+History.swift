@@ -6,9 +6,7 @@ extension Engine {
 
     func history(_ params: StateHistory, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
-        if let field = params.field, form.committed.definition.index(of: field) == nil {
-            throw noField(field, form, form.committed)
-        }
+        if let field = params.field { _ = try index(of: field, form, form.committed) }
         let search = HistorySearch(
             form: form, field: params.field, limit: Int(min(max(params.limit ?? 50, 1), 1000)),
             before: params.before.flatMap { UInt64(exactly: $0) } ?? form.committed.revision + 1)

@@ -30,22 +30,33 @@ extension Engine {
         if isPermitted(action, form, state, control, peer) { return }
         let field = control.map { state.definition.controls[$0].id }
         let what = field.map { "\(form.name)/\($0)" } ?? form.name
-        let principals = state.definition.rule(of: action, control: control).principals
+        let rule = state.definition.rule(of: action, control: control)
+        throw forbidden(
+            peer, "\(action.verb) \(what)", rule, form.name, field,
+            because: rule.principals.isEmpty ? "only root may" : nil)
+    }
+
+    /// Logs and returns `forbidden`.
+    ///
+    /// - Parameter reason: why; `nil` names those of the rule.
+    func forbidden(
+        _ peer: Peer, _ what: String, _ rule: AccessRule?, _ form: String?, _ field: String?,
+        because reason: String? = nil
+    ) -> WireError {
+        log(
+            .warning, "forbidden: \(peer.whom) may not \(what)",
+            [.event(.forbidden)] + (form.map { [.form($0)] } ?? [])
+                + (field.map { [.field($0)] } ?? []) + peer.logFields)
+        let principals = rule?.principals ?? []
         var who = principals.prefix(Self.namedPrincipalsMax).map(\.description)
             .joined(separator: ", ")
         if principals.count > Self.namedPrincipalsMax {
             who += " and \(principals.count - Self.namedPrincipalsMax) more"
         }
-        effects.log(
-            LogEntry(
-                .warning, "forbidden: \(peer.whom) may not \(action.verb) \(what)",
-                [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
-                    + peer.logFields))
-        throw WireError(
-            .forbidden,
-            ("\(peer.user) may not \(action.verb) \(what); "
-                + (who.isEmpty ? "only root may" : "only \(who) may")).escapedForDisplay(),
-            form: form.name, field: field)
+        let why = reason ?? (who.isEmpty ? "nobody may" : "only \(who) may")
+        return WireError(
+            .forbidden, "\(peer.user) may not \(what); \(why)".escapedForDisplay(),
+            form: form, field: field)
     }
 
     /// Rejects edits of a form that the peer may not read, or whose edits the store has rejected.
@@ -89,12 +100,10 @@ extension Engine {
     ) throws(WireError) {
         guard message == nil, definition.needsMessage(control) else { return }
         let id = definition.controls[control].id
-        var error = WireError(
+        throw WireError(
             .invalidParams,
             "\(id) is changed only with a message that says why; give one with -m",
-            form: form.name, field: id)
-        error.needs = "message"
-        throw error
+            form: form.name, field: id, needs: "message")
     }
 
     /// Whether a peer may change a field: the checks of `state.set`, without an edit. `nil` for a

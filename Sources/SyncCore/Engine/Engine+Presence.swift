@@ -12,10 +12,7 @@ extension Engine {
                 form: form.name, path: "form")
         }
         var focus: Int?
-        if let id = params.focus {
-            guard let index = state.definition.index(of: id) else { throw noField(id, form, state) }
-            focus = index
-        }
+        if let id = params.focus { focus = try index(of: id, form, state) }
         var draft: JSON?
         if let proposed = params.draft { draft = try admitDraft(proposed, focus, form, connection) }
         form.presence.update(connection, focus: params.focus, draft: draft)
@@ -38,7 +35,7 @@ extension Engine {
         let max = configuration.limits.draftsPerSecondMax
         guard connection.admitsDraft(max: max, at: now) else {
             throw .limit(
-                "draftsPerSecondMax", max: Int64(max), "more than \(max) drafts a second; wait")
+                "draftsPerSecondMax", max: max, "more than \(max) drafts a second; wait")
         }
         guard state.definition.controls[focus].type != .secure else {
             throw WireError(

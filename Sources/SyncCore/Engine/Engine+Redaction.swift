@@ -85,6 +85,7 @@ extension Engine {
             row.revision, of: form.key, frame, isVisible: configuration.durability != .commit)
         // Who is behind gets one coalesced change, without messages.
         form.changeLog.dropShown(registry.retained)
+        link.gathering.chores += form.link?.outbox.removeRows(of: form.key) ?? []
     }
 
     /// A proposal that was applied has the message of its revision.
@@ -97,7 +98,6 @@ extension Engine {
     }
 }
 
-/// The search for one revision.
 private struct RowSearch: RevisionSearch {
     let form: LiveForm
     let revision: UInt64

@@ -121,15 +121,12 @@ extension Engine {
         }
         guard frame.count - Frame.headerBytes > max else { return frame }
         form.working = before
-        var error = WireError(
-            .invalidParams,
+        throw .limit(
+            "maxFrame", max: max,
             "the definition and the \(changes.count) values that change with it take "
                 + "\(frame.count - Frame.headerBytes) bytes together, and one message has at most "
                 + "\(max) (maxFrame); change fewer fields at once, shorten options or labels, "
-                + "or make several forms of it", form: form.name)
-        error.limit = "maxFrame"
-        error.max = Int64(max)
-        throw error
+                + "or make several forms of it", .invalidParams, form: form.name)
     }
 
     /// What subscribers are told of a new definition.

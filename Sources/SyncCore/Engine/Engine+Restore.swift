@@ -16,10 +16,13 @@ extension Engine {
             link.partingForms = try PartingForms(ongoing[0] ?? [])
         } catch { throw EngineStartError("a form that is gone cannot be read: \(error)") }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
-            let form = try restored(row, fields[row.key] ?? [], ongoing[row.key] ?? [])
+            var rows = ongoing[row.key] ?? []
+            let middle = rows.partition(by: SharedOutbox.has)
+            let form = try restored(row, fields[row.key] ?? [], Array(rows[..<middle]))
             form.isUndoStored = true
             insert(form)
             connectLink(of: form)
+            restoreOutbox(of: form, Array(rows[middle...]))
             restoreHolders(of: form)
             armLeases(of: form)
             armProposals(of: form)
@@ -85,12 +88,11 @@ extension Engine {
         content.isUnreadable = environment.open(bytes, place) == nil
         if content.isUnreadable {
             let id = state.definition.controls[index].id
-            effects.log(
-                LogEntry(
-                    .warning,
-                    "the key that sealed \(form.name)/\(id) is not on this host: it reads as "
-                        + "unset until it is set again",
-                    [.event(.storeFailed), .form(form.name), .field(id)]))
+            log(
+                .warning,
+                "the key that sealed \(form.name)/\(id) is not on this host: it reads as unset "
+                    + "until it is set again",
+                [.event(.storeFailed), .form(form.name), .field(id)])
         }
         content.resolve(index, of: state.definition)
         state.cells[index] = Cell(content, revision: cell.revision, at: cell.at, by: cell.by)
@@ -105,6 +107,7 @@ extension Engine {
         for form in forms { tellFleet(of: form) }
         followFleetAlone()
         decoder.bounds = RequestBounds(configuration.limits)
+        for form in forms { form.runs?.desk.reclaimMilliseconds = reclaimMilliseconds }
     }
 
     // MARK: - Status

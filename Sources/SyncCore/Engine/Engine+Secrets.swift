@@ -30,9 +30,7 @@ extension Engine {
     func reveal(_ params: StateReveal, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
         let state = form.committed
-        guard let control = state.definition.index(of: params.field) else {
-            throw noField(params.field, form, state)
-        }
+        let control = try index(of: params.field, form, state)
         let id = state.definition.controls[control].id
         guard state.definition.controls[control].type == .secure,
             let target = state.definition.targets[control].first

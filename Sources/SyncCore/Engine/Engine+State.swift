@@ -9,7 +9,6 @@ extension Engine {
         read(try matching(params.fields, form, state, call.connection), of: form, call)
     }
 
-    /// Answers with fields of a form as readers see them.
     func read(_ fields: some Collection<Int>, of form: LiveForm, _ call: PendingCall) {
         let state = form.committed
         answer(call) { writer in
@@ -33,10 +32,7 @@ extension Engine {
         if let names, names.count == 1, Glob.isLiteral(names[0]) {
             // Nearly every read of a program names one field. It is looked up, however large the
             // form is.
-            guard let index = state.definition.index(of: names[0]) else {
-                throw noField(names[0], form, state)
-            }
-            return [index]
+            return [try index(of: names[0], form, state)]
         }
         let globs = names.map { GlobSet($0) }
         scheduler.spend(Self.units(matching: globs, fields: state.cells.count), connection.account)
@@ -51,9 +47,7 @@ extension Engine {
 
     /// A glob without `*` and `?` is a field name, and the field must exist.
     func requireMatches(_ globs: GlobSet?, _ form: LiveForm, _ state: FormState) throws(WireError) {
-        for name in globs?.literals ?? [] where state.definition.index(of: name) == nil {
-            throw noField(name, form, state)
-        }
+        for name in globs?.literals ?? [] { _ = try index(of: name, form, state) }
     }
 
     /// The form with that name as readers see it, if the peer may read it.
@@ -86,7 +80,13 @@ extension Engine {
             elseSee: "form list", form: name)
     }
 
-    func noField(_ id: String, _ form: LiveForm, _ state: FormState) -> WireError {
+    /// The index of a field, which must exist.
+    func index(of id: String, _ form: LiveForm, _ state: FormState) throws(WireError) -> Int {
+        guard let index = state.definition.index(of: id) else { throw noField(id, form, state) }
+        return index
+    }
+
+    private func noField(_ id: String, _ form: LiveForm, _ state: FormState) -> WireError {
         .missing(
             "no field \"\(id.escapedForDisplay())\" in form \(form.name)",
             state.definition.idsSimilar(to: id), elseSee: "describe \(form.name)/",
@@ -118,9 +118,7 @@ extension Engine {
         var permitted = DistinctIndexes()
         for place in params.changes.indices {
             let change = params.changes[place]
-            guard let control = definition.index(of: change.field) else {
-                throw noField(change.field, form, state)
-            }
+            let control = try index(of: change.field, form, state)
             // Each control is checked once for writing and once for pressing.
             if permitted.insert(control << 1 | (change.action.isPress ? 1 : 0)) {
                 try requireEdit(change.action, form, state, control, connection.peer)
@@ -141,10 +139,7 @@ extension Engine {
         workspace.patternMeter.end()
         if !params.requireFields.isEmpty {
             var controls: [Int] = []
-            for id in params.requireFields {
-                guard let control = definition.index(of: id) else { throw noField(id, form, state) }
-                controls.append(control)
-            }
+            for id in params.requireFields { controls.append(try index(of: id, form, state)) }
             try requireCurrent(controls, requestContext, transaction, state)
         }
         try transaction.checkEnabled()
@@ -384,7 +379,6 @@ extension FormState {
         return cells.indices.filter { globs.matches(definition.controls[$0].id) }
     }
 
-    /// The states of matching fields.
     func fields(matching globs: GlobSet?) -> [NamedField] {
         indexes(matching: globs).map {
             NamedField(id: definition.controls[$0].id, state: field($0))

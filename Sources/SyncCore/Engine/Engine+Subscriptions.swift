@@ -39,7 +39,7 @@ extension Engine {
             let max = configuration.limits.subscriptionsPerUserMax
             guard connection.account.subscriptions < max else {
                 throw .limit(
-                    "subscriptionsPerUserMax", max: Int64(max),
+                    "subscriptionsPerUserMax", max: max,
                     "you have \(max) subscriptions already; end some first")
             }
         }

@@ -9,7 +9,7 @@ extension Engine {
             switch error {
             case .limit:
                 throw .limit(
-                    "contextBytesMax", max: Int64(ContextToken.bytesMax),
+                    "contextBytesMax", max: ContextToken.bytesMax,
                     "the context has more than \(ContextToken.bytesMax) bytes")
             case .invalid(let offset, let expected):
                 let path = path()

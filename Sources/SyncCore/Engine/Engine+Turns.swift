@@ -18,7 +18,6 @@ extension Engine {
     /// Whether edits are in a batch that gathers, and wait for its commit.
     private var holdsEdits: Bool { waitsForCommits && !link.gathering.isEmpty }
 
-    /// Whether edits wait for their commit.
     var waitsForCommits: Bool { configuration.durability == .commit }
 
     /// Starts the next turn of all accounts: with new units, and with the waiting requests.

@@ -13,9 +13,7 @@ extension Engine {
         let definition = form.working.definition
         try require(.read, form, form.working, nil, connection.peer)
         try requireWritable(form)
-        if let field = params.field, definition.index(of: field) == nil {
-            throw noField(field, form, form.working)
-        }
+        if let field = params.field { _ = try index(of: field, form, form.working) }
         let owner =
             params.scope == .mine
             ? UndoJournal.Owner(

@@ -38,7 +38,7 @@ public final class Engine {
     var workspace: Workspace
     var link: StoreLink
     /// The link to the daemons of other hosts; `nil` if there is none.
-    var fleet: FleetLink?
+    package var fleet: FleetLink?
     var effects = Effects()
     var counters = Counters()
     var lifecycle = ServiceLifecycle.serving
@@ -165,16 +165,14 @@ public final class Engine {
 
     // MARK: - Forms
 
-    /// Forms in order of creation.
     var forms: [LiveForm] { registry.inOrder }
 
     /// Whether a form has or had a secure control.
     public var keepsSecrets: Bool { registry.keepsSecrets }
 
     /// The form with that name as edits see it, committed or not.
-    func form(named name: String) -> LiveForm? { registry.look(up: name) }
+    package func form(named name: String) -> LiveForm? { registry.look(up: name) }
 
-    /// Inserts a form.
     func insert(_ form: LiveForm) {
         registry.insert(form)
         expectSecrets(of: form.working.definition)
@@ -182,7 +180,6 @@ public final class Engine {
 
     // MARK: - Log
 
-    /// Appends a log entry.
     func log(_ priority: LogEntry.Priority, _ message: String, _ fields: [LogEntry.Field] = []) {
         effects.log(LogEntry(priority, message, fields))
     }

@@ -16,7 +16,6 @@ package struct SharedBytes: @unchecked Sendable {
         self.count = count
     }
 
-    /// A copy of these bytes.
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         memory = .create(minimumCapacity: bytes.count) { _ in }
         let start = memory.withUnsafeMutablePointerToElements { $0 }
@@ -25,23 +24,19 @@ package struct SharedBytes: @unchecked Sendable {
         count = bytes.count
     }
 
-    /// A copy of these bytes.
     init(_ bytes: [UInt8]) { self = bytes.withUnsafeBufferPointer { SharedBytes($0) } }
 
-    /// A part of them.
     subscript(range: Range<Int>) -> SharedBytes {
         precondition(range.upperBound <= count, "only a part of the bytes can be shared")
         return SharedBytes(memory, start + range.lowerBound, count: range.count)
     }
 
-    /// Passes the bytes to `body`.
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         defer { withExtendedLifetime(memory) {} }
         return body(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// A copy of the bytes.
     var array: [UInt8] { withBytes { Array($0) } }
 }
 
@@ -84,7 +79,6 @@ public final class FrameChunk {
     /// The number of bytes that can still be appended.
     public var unusedBytes: Int { capacity - count }
 
-    /// Appends the bytes, which must fit; returns their range.
     func append(_ bytes: [UInt8]) -> Range<Int> { bytes.withUnsafeBufferPointer { append($0) } }
 
     /// Appends the bytes, which must fit; returns their range.

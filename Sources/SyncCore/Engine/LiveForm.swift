@@ -2,7 +2,7 @@
 ///
 /// Edits are validated against `working`. Reads, answers and subscribers see `committed`. A commit
 /// moves the cells of its batch from `working` to `committed`. Confined to the loop.
-final class LiveForm {
+package final class LiveForm {
     /// The key of the form in the store; never used again.
     let key: FormKey
     let name: String
@@ -13,8 +13,8 @@ final class LiveForm {
     /// The name of a contiguous log of revisions.
     var log: String
 
-    var working: FormState
-    var committed: FormState
+    package var working: FormState
+    package var committed: FormState
     var existence: Existence
     /// The number of the log entry that says why the store rejected this form's edits; `nil` while
     /// it accepts them. The form is read-only until it is deleted or the store is opened or
@@ -32,7 +32,7 @@ final class LiveForm {
     }
 
     /// `nil` unless it is shared with other hosts.
-    var link: FormLink? { didSet { if link == nil { presence.forgetHosts() } } }
+    package var link: FormLink? { didSet { if link == nil { presence.forgetHosts() } } }
     var changeLog: ChangeLog
     var names = FieldNames()
     /// The field numbers of a definition's controls, looked up once.
@@ -85,14 +85,12 @@ final class LiveForm {
     var isReadable: Bool { committed.revision > 0 && existence != .gone }
 
     /// Whether edits see it: its deletion has not been requested.
-    var isEditable: Bool { existence == .creating || existence == .there }
+    package var isEditable: Bool { existence == .creating || existence == .there }
 
-    /// Its subscribers.
     var subscriptions: some Sequence<Subscription> { audiences.lazy.flatMap(\.members) }
 
     var subscriptionCount: Int { audiences.reduce(0) { $0 + $1.members.count } }
 
-    /// Adds a subscription.
     func add(_ subscription: Subscription) {
         let account = subscription.connection.account
         let audience = audiences.first { $0.account === account } ?? Audience(account)
@@ -102,7 +100,6 @@ final class LiveForm {
         subscription.refreshFilter(names)
     }
 
-    /// Removes a subscription.
     func remove(_ subscription: Subscription) {
         let account = subscription.connection.account
         guard let place = audiences.firstIndex(where: { $0.account === account }) else { return }
@@ -110,7 +107,6 @@ final class LiveForm {
         if audiences[place].members.isEmpty { audiences.remove(at: place) }
     }
 
-    /// Removes all subscriptions.
     func removeSubscriptions() { audiences = [] }
 
     /// Records that a revision was added by that uid.
@@ -146,6 +142,7 @@ final class LiveForm {
         named = nil
         numbered = nil
         changeLog.renumber { names.number(of: old[$0]) }
+        runs?.progress.renumber { names.number(of: old[$0]) }
         for subscription in subscriptions { subscription.forgetFilter() }
     }
 
@@ -161,7 +158,6 @@ final class LiveForm {
         return FieldNumbers(controls.lazy.map { self.controlNumbers[$0] })
     }
 
-    /// The field numbers of ids.
     func numbers(of ids: some Sequence<String>) -> FieldNumbers {
         FieldNumbers(ids.map { names.number(of: $0) })
     }
@@ -179,7 +175,6 @@ struct FieldNames {
 
     var count: Int { ids.count }
 
-    /// The id with that number.
     subscript(number: Int) -> String { ids[number] }
 
     mutating func number(of id: String) -> Int {
@@ -193,8 +188,8 @@ struct FieldNames {
 
 /// A form at one revision. It is a class, so that a reader does not copy its parts; `copy` makes a
 /// copy.
-final class FormState {
-    let definition: FormDefinition
+package final class FormState {
+    package let definition: FormDefinition
     /// The definition as last applied, before run-time options.
     let applied: JSON
     /// Incremented by each change of the definition.
@@ -202,7 +197,7 @@ final class FormState {
     /// The revision of the last change of the definition.
     var definitionRevision: UInt64
     var revision: UInt64
-    var context: CausalContext
+    package var context: CausalContext
     /// By control index.
     var cells: [Cell]
     /// What is under way beside the values.
@@ -238,7 +233,6 @@ final class FormState {
     /// A copy that can be changed without changing this one.
     func copy() -> FormState { FormState(self) }
 
-    /// The causal context of the shown values.
     var shownContext: CausalContext {
         if !context.hasLoose { return context }
         let held = heldDots
@@ -252,7 +246,6 @@ final class FormState {
         if !context.hasLoose { writer.token(context) } else { writer.token(shownContext) }
     }
 
-    /// The context token of the shown values.
     var token: String { ContextToken.render(shownContext) }
 
     /// The writes that some cell holds: work for every field.
@@ -276,7 +269,7 @@ final class FormState {
     }
 
     /// The value of a control: see ShownValue.swift.
-    func value(_ index: Int) -> JSON { cells[index].value }
+    package func value(_ index: Int) -> JSON { cells[index].value }
 
     /// What readers see of a control.
     func shown(_ index: Int) -> ShownValue {

@@ -95,7 +95,6 @@ extension Peer {
     /// `alice (uid 1000, pid 4242)`, for the log.
     var whom: String { "\(user) (uid \(uid), pid \(pid))" }
 
-    /// The peer, as fields of an entry.
     var logFields: [LogEntry.Field] {
         [
             LogEntry.Field(.uid, "\(uid)"), LogEntry.Field(.user, user),

@@ -11,7 +11,6 @@ package struct Queue<Element>: RandomAccessCollection {
     /// The number of removed elements whose places are always kept.
     private static var removedMax: Int { 64 }
 
-    /// An empty queue.
     package init() {}
 
     package var startIndex: Int { 0 }
@@ -48,7 +47,6 @@ package struct Queue<Element>: RandomAccessCollection {
         }
     }
 
-    /// Removes the first element.
     @discardableResult package mutating func takeFirst() -> Element? {
         // Most calls ask an empty queue, in each iteration of a loop.
         if head == elements.count { return nil }
@@ -58,7 +56,6 @@ package struct Queue<Element>: RandomAccessCollection {
         return first
     }
 
-    /// Removes the last elements.
     mutating func removeLast(_ count: Int) {
         elements.removeLast(count)
         removeTaken()

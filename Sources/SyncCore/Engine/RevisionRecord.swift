@@ -14,7 +14,6 @@ final class RevisionRecord: Sendable {
         case options
         /// The end of a lease was moved, or its value made permanent.
         case lease
-        /// Leases ended.
         case ended
         /// The message of an earlier revision was overwritten.
         case redact
@@ -50,7 +49,6 @@ final class RevisionRecord: Sendable {
         let was: JSON?
     }
 
-    /// Everything that a revision may have.
     struct Details {
         /// Touched fields whose stored value did not change, because they derive from other fields.
         var derived: [String] = []
@@ -58,7 +56,6 @@ final class RevisionRecord: Sendable {
         var concurrent: [String] = []
         /// What edits set, by field, if concurrent values are current instead.
         var lost = JSONObject()
-        /// How each edit is undone.
         var undo = Few<UndoStep>()
         /// The revision that this undo or redo undid.
         var undoes: UInt64?
@@ -127,7 +124,6 @@ final class RevisionRecord: Sendable {
 }
 
 extension RevisionRecord.RegisterWrite {
-    /// How it is undone.
     fileprivate var step: UndoStep {
         let trace = UndoStep.Trace(dot: dot, over: over.map { Few(only: $0) } ?? Few())
         return UndoStep(field: field, action: .write(trace, was: was))
@@ -141,7 +137,7 @@ extension RevisionRecord.RegisterWrite {
 
 // MARK: - Text
 
-extension RevisionRecord {
+extension RevisionRecord: WireObject {
     /// The approximate size of the record, on disk and in memory, without encoding it.
     var bytesEstimate: Int {
         let bytes = 160 + by.user.utf8.count + (session?.utf8.count ?? 0)
@@ -151,41 +147,26 @@ extension RevisionRecord {
         }
     }
 
-    /// The record as JSON text.
     func encoded() -> [UInt8] { JSONWriter.bytes { encode(into: &$0) } }
 
-    private func encode(into writer: inout JSONWriter) {
+    func encodeMembers(into writer: inout JSONWriter) {
         let details = details
-        writer.beginObject()
         writer.member("kind", kind.rawValue)
         writer.member("at", at)
-        writer.key("by")
-        by.wire.encode(into: &writer)
+        writer.member("by", by.wire)
         writer.member("session", session)
         if details.touchesAll { writer.member("all", true) }
         if !details.touched.isEmpty { writer.member("touched", Array(details.touched)) }
         if !details.derived.isEmpty { writer.member("derived", details.derived) }
         if !details.concurrent.isEmpty { writer.member("concurrent", details.concurrent) }
         if !details.lost.isEmpty { writer.member("lost", .object(details.lost)) }
-        if !details.undo.isEmpty {
-            writer.key("undo")
-            writer.beginArray()
-            for step in details.undo { step.encode(into: &writer) }
-            writer.endArray()
-        }
+        if !details.undo.isEmpty { writer.array("undo", details.undo) { $1.encode(into: &$0) } }
         if !details.skipped.isEmpty { writer.member("skipped", details.skipped) }
         details.approval?.encodeMembers(into: &writer)
         writer.member("takesBack", details.undoes.map { Int64(clamping: $0) })
-        if let redoEnd = details.redoEnd {
-            writer.key("redoEnd")
-            redoEnd.encode(into: &writer)
-        }
-        if let run = details.run {
-            writer.key("run")
-            run.encode(into: &writer)
-        }
-        if !details.met.isEmpty { writer.array("met", details.met) { $1.encode(into: &$0) } }
-        writer.endObject()
+        writer.member("redoEnd", details.redoEnd)
+        writer.member("run", details.run)
+        if !details.met.isEmpty { writer.member("met", details.met) }
     }
 
     /// Parses the output of `encoded`; `nil` for anything else.
@@ -210,7 +191,7 @@ extension RevisionRecord {
                     run: json["run"].flatMap { try? ButtonRun(decoding: $0, path: "run") },
                     touched: Few(strings("touched")), touchesAll: json["all"]?.boolValue ?? false,
                     met: (json["met"]?.arrayValue ?? []).compactMap(Met.init(json:)),
-                approval: Approval(json: json))))
+                    approval: Approval(json: json))))
     }
 }
 
@@ -249,7 +230,6 @@ extension RevisionRecord.Approval {
 }
 
 extension Author {
-    /// The author as in the protocol.
     var wire: WireAuthor { WireAuthor(self) }
 
     fileprivate convenience init?(json: JSON) {
@@ -263,14 +243,12 @@ extension Author {
     }
 }
 
-extension UndoJournal.RedoEnd {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension UndoJournal.RedoEnd: WireObject {
+    func encodeMembers(into writer: inout JSONWriter) {
         writer.member("uid", Int64(owner.uid))
         writer.member("session", owner.session)
         writer.member("host", owner.host)
         writer.member("revision", Int64(clamping: revision))
-        writer.endObject()
     }
 
     fileprivate init?(json: JSON) {

@@ -10,9 +10,7 @@ struct SilentWrite: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         /// All of it: any control that is not listed here.
         case whole
-        /// A component of wheels.
         case component(String)
-        /// A tag in a set.
         case tag(AddWinsSet.Tag)
     }
 
@@ -55,7 +53,6 @@ extension CellContent {
         silentWrite(dot, of: part)?.repeats ?? [dot]
     }
 
-    /// Whether a write is silent.
     func isSilent(_ dot: Dot, of part: SilentWrite.Part = .whole) -> Bool {
         silentWrite(dot, of: part) != nil
     }

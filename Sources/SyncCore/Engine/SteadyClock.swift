@@ -37,7 +37,6 @@ public struct SteadyClock: Sendable {
     /// Milliseconds on the scale of the wall clock.
     public var milliseconds: Int64 { last.wallMilliseconds &+ offset }
 
-    /// Reads the clocks.
     mutating func advance(to now: Moment) {
         let leap =
             (now.wallMilliseconds &- last.wallMilliseconds)

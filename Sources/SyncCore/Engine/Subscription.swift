@@ -20,7 +20,6 @@ final class Subscription {
     /// Retained until its last revisions are sent, even if the form has been deleted.
     let form: LiveForm
     var position: Position
-    /// Its index in its audience.
     var index: UInt32 = 0
     /// The slot of the answer to `state.subscribe`. Notifications come after it (PROTOCOL.md, What
     /// you can rely on).
@@ -33,7 +32,6 @@ final class Subscription {
     /// Some fields of a form.
     private final class Selection {
         let globs: GlobSet
-        /// The numbers of matching fields.
         var numbers = FieldNumbers([])
         /// The number of the form's names that were compared with the globs.
         var compared = 0
@@ -60,7 +58,6 @@ final class Subscription {
     /// The newest presence that was sent; `nil` unless presence was requested.
     var presenceCursor: UInt64? { presenceAt == .max ? nil : presenceAt }
 
-    /// Presence up to `cursor` was sent.
     func sentPresence(upTo cursor: UInt64) {
         presenceAt = cursor
     }
@@ -74,7 +71,6 @@ final class Subscription {
     /// Whether its filter has to be matched against new names. Nothing is sent until then.
     var isFilterStale: Bool { selection?.isStale ?? false }
 
-    /// Whether it gets no presence, there is no progress for it, and its filter can be used.
     var wantsChangesOnly: Bool { presenceAt == .max && !isFilterStale && !hasProgress }
 
     /// Notes that the form may have new names. Returns whether they have to be matched.
@@ -134,7 +130,6 @@ final class Subscription {
         return presenceCursor.map { $0 < form.presence.sequence } ?? false
     }
 
-    /// Whether there is progress of runs that was not sent.
     private var hasProgress: Bool { form.runs?.hasProgress(for: self) ?? false }
 
     /// Whether there are changes of proposals that were not sent.

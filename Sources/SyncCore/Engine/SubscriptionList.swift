@@ -8,7 +8,6 @@ enum SubscriptionList {
 
     var isEmpty: Bool { if case .none = self { true } else { false } }
 
-    /// Appends a subscription.
     mutating func append(_ subscription: Subscription) {
         switch self {
         case .none: self = .one(subscription)
@@ -21,7 +20,6 @@ enum SubscriptionList {
         }
     }
 
-    /// Removes a subscription.
     mutating func remove(_ subscription: Subscription) {
         switch self {
         case .none: break
@@ -46,7 +44,6 @@ extension SubscriptionList {
         }
     }
 
-    /// The first subscription that satisfies a condition.
     @inline(__always)
     func first(where condition: (Subscription) -> Bool) -> Subscription? {
         switch self {
@@ -56,7 +53,6 @@ extension SubscriptionList {
         }
     }
 
-    /// Whether a subscription satisfies a condition.
     @inline(__always)
     func contains(where condition: (Subscription) -> Bool) -> Bool {
         switch self {

@@ -57,7 +57,7 @@ extension Transaction {
         }
         guard valuesLeft < 0 else { return }
         throw .limit(
-            "valuesMax", max: Int64(valuesMax),
+            "valuesMax", max: valuesMax,
             "this transaction writes or visits more than \(valuesMax) values; "
                 + "split it into several")
     }

@@ -104,7 +104,6 @@ extension Transaction {
                 over: register.siblings.first?.dot, was: before.isSet ? before.value : nil))
     }
 
-    /// What the record of this transaction has.
     private func content(
         _ order: Few<Int>, _ written: Few<Int>, _ undoes: UndoneRevision?, skipped: [String]
     ) -> RevisionRecord.Content {

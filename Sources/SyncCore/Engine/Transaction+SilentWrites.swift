@@ -80,7 +80,6 @@ extension Transaction {
         cell.store = .tags(set)
     }
 
-    /// Whether a store holds tags that somebody has set.
     func isSetOfTags(_ store: FieldStore?) -> Bool {
         if case .tags(let tags) = store { !tags.isEmpty } else { false }
     }

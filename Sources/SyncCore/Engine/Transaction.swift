@@ -29,7 +29,6 @@ final class Transaction {
     /// Whether an edit that repeats the present value is a silent write. In an undo it has no
     /// effect.
     var allowsSilentWrites = true
-    /// What few transactions have; `nil` for the others.
     private(set) var rare: Rare?
 
     // MARK: The result, set by `finish`
@@ -111,7 +110,6 @@ final class Transaction {
     /// The content of a control, with the changes so far.
     func content(_ index: Int) -> CellContent { cell(index).content }
 
-    /// Whether a control was written in this transaction.
     func isWritten(_ target: Int) -> Bool { cells.place(of: target) != nil }
 
     /// Whether the write is part of this transaction.
@@ -192,7 +190,6 @@ extension Transaction {
         cells.set(newCell(content, target), at: target)
     }
 
-    /// Leases of a control were ended.
     func noteEndOfLeases() { rareOrNew.endsLeases = true }
 
     /// Records that an undo has executed a step of a control.

@@ -6,7 +6,6 @@
 /// limit, the user with most transactions loses the oldest one, so nobody's edits displace
 /// another's.
 struct UndoJournal {
-    /// The owner of a transaction.
     struct Owner: Hashable {
         let uid: UInt32
         let session: String?
@@ -22,7 +21,6 @@ struct UndoJournal {
             self.user = user
         }
 
-        /// Whether an author is this person.
         func isPerson(_ author: Author) -> Bool {
             if let user { return author.host != nil && user.isSameBytes(as: author.user) }
             return uid == author.uid && host == author.host
@@ -80,13 +78,11 @@ struct UndoJournal {
             kind == .set ? RedoEnd(owner: owner, revision: revision) : record.details.redoEnd
         }
 
-        /// The steps that have not been undone.
         var steps: Few<UndoStep> {
             get { ownSteps.map { Few($0) } ?? record.details.undo }
             set { ownSteps = Array(newValue) }
         }
 
-        /// Whether every step has been undone.
         var isEmpty: Bool { ownSteps?.isEmpty ?? record.isFinal }
 
         /// Renews the steps of fields whose values were restored.
@@ -109,7 +105,6 @@ struct UndoJournal {
     /// The most bytes of all records together. Large texts are dropped sooner than small edits.
     private static let bytesMax = 4 << 20
 
-    /// Undo or redo.
     enum Direction {
         case undo, redo
 
@@ -130,7 +125,6 @@ struct UndoJournal {
         /// Oldest first. An edit adds one and drops another, and neither may take time in
         /// proportion to the number of transactions.
         private(set) var transactions = Queue<Transaction>()
-        /// Bytes of all records.
         private(set) var bytes = 0
         /// The number of transactions of kind `undo`, which an edit ends; nearly always none.
         private var undoCount = 0
@@ -142,7 +136,6 @@ struct UndoJournal {
 
         var count: Int { transactions.count }
 
-        /// The revision of the oldest transaction.
         var oldest: UInt64 { transactions.first?.revision ?? .max }
 
         mutating func append(_ transaction: Transaction) {
@@ -176,7 +169,6 @@ struct UndoJournal {
             return true
         }
 
-        /// Renews all steps.
         mutating func renew(by renewals: UndoRenewals) {
             for place in transactions.indices { transactions[place].renew(by: renewals) }
         }
@@ -286,7 +278,6 @@ struct UndoJournal {
         }
     }
 
-    /// An empty journal.
     init() {}
 
     /// Drops the oldest transaction of the user with the greatest `size` (McKenney, "Stochastic

@@ -7,7 +7,6 @@ struct UndoRenewals {
     private struct Key: Hashable {
         /// Of the field, in `fields`.
         let number: Int
-        /// Of a component of wheels.
         let component: String?
         /// `nil` stands for the default.
         let dot: Dot?
@@ -20,7 +19,6 @@ struct UndoRenewals {
     private var dots: Set<Dot> = []
     private var counters: ClosedRange<UInt64>?
 
-    /// No renewals.
     init() {}
 
     /// The renewals of one transaction's steps, in the order of execution.

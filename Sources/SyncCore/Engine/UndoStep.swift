@@ -33,7 +33,6 @@ struct UndoStep: Hashable {
 
     /// A write with the writes before it.
     struct Trace: Hashable {
-        /// The write.
         var dot: Dot
         /// The writes before it: none if nobody had set the field, several for tags and where an
         /// undo had restored the value.
@@ -81,7 +80,6 @@ extension UndoStep {
         }
     }
 
-    /// What this step restores.
     var restorations: [Restoration] {
         func restoration(_ trace: Trace, _ component: String?) -> Restoration? {
             trace.restores.map {
@@ -100,7 +98,7 @@ extension UndoStep {
 
 // MARK: - Text
 
-extension UndoStep {
+extension UndoStep: WireObject {
     /// The approximate size in bytes.
     var bytesEstimate: Int {
         let bytes = 40 + field.utf8.count
@@ -117,9 +115,7 @@ extension UndoStep {
         }
     }
 
-    /// Writes the step as a JSON object.
-    func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         writer.member("leases", leases?.text)
         switch action {
@@ -129,16 +125,13 @@ extension UndoStep {
             writer.member("was", was)
         case .components(let components):
             writer.member("do", "components")
-            writer.key("rows")
-            writer.beginArray()
-            for component in components {
+            writer.array("rows", components) { writer, component in
                 writer.beginObject()
                 writer.member("id", component.id)
                 component.trace.encode(into: &writer)
                 writer.member("was", component.was)
                 writer.endObject()
             }
-            writer.endArray()
         case .assign(let trace, let was, let to):
             writer.member("do", "assign")
             trace.encode(into: &writer)
@@ -155,7 +148,6 @@ extension UndoStep {
             writer.member("removed", JSON.array(removed))
             writer.member("wasSet", wasSet)
         }
-        writer.endObject()
     }
 
     init?(json: JSON) {

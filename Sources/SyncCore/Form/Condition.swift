@@ -148,7 +148,6 @@ final class ConditionEvaluator {
         return definition.controls[control].enabledWhen.map(holds) ?? true
     }
 
-    /// Whether a condition is true.
     func holds(_ condition: Condition) -> Bool {
         switch condition {
         case .complete: return isComplete

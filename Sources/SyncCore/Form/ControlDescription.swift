@@ -32,7 +32,6 @@ extension FormDefinition {
 }
 
 extension DateAttributes {
-    /// The domain in words.
     var inWords: String {
         var words = mode.inWords
         switch (min, max) {

@@ -69,7 +69,6 @@ extension Control {
         }
     }
 
-    /// The templates that it shows.
     var templates: [Template] {
         let found: [Template?] =
             switch kind {

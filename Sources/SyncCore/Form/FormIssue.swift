@@ -77,14 +77,6 @@ public struct InvalidValue: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the control accepts, in words.
     public var expected: String
 
-    /// A rejection by the control `field`.
-    public init(field: String, component: String? = nil, message: String, expected: String) {
-        self.field = field
-        self.component = component
-        self.message = message
-        self.expected = expected
-    }
-
     /// One line: field, error, and what was expected.
     public var description: String {
         "\(field): " + Wording.refusal(message, expected: expected)
@@ -164,7 +156,6 @@ final class PatternMeter: @unchecked Sendable {
     /// Whether matches become `known`.
     var remembers = false
 
-    /// A text that was matched.
     struct Match: Hashable {
         let pattern: String
         let text: String

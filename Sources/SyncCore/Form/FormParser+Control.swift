@@ -212,5 +212,4 @@ extension NumberDomain {
     fileprivate var start: DecimalNumber { withPrecision(min ?? clamped(.zero)) }
 }
 
-/// The values of `message`.
 private enum MessageRule: String, CaseIterable { case required }

@@ -113,7 +113,6 @@ extension FormParser {
         draft.groups.append(OptionGroup(title: title, range: first..<draft.options.count))
     }
 
-    /// An option with its attributes.
     private mutating func option(_ members: Members, into draft: inout Draft) {
         checkKeys(members, Self.optionKeys, owner: "an option")
         guard let tag = members["tag"] else {

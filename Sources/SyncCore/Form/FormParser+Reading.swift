@@ -1,7 +1,6 @@
 // Reads typed members of an object, with an issue for each wrong one.
 
 extension FormParser {
-    /// Adds an issue.
     mutating func issue(_ place: Place, _ message: String, expected: String) {
         guard issues.count < Self.issuesMax else { return }
         issues.append(FormIssue(path: place.path, message: message, expected: expected))

@@ -42,7 +42,6 @@ struct Place {
     /// `nil` at the root.
     private var last: PathStep?
 
-    /// The root.
     init() {}
 
     private init(_ before: Steps, _ last: PathStep) {
@@ -52,7 +51,6 @@ struct Place {
 
     private var steps: Steps { last.map { .some($0, before: before) } ?? .none }
 
-    /// The steps from the root.
     var path: [PathStep] {
         var path: [PathStep] = []
         var rest = steps
@@ -63,7 +61,6 @@ struct Place {
         return path.reversed()
     }
 
-    /// One step further.
     func at(_ step: PathStep) -> Place { Place(steps, step) }
 
     /// The places of the first `count` elements of an array at this place.
@@ -98,7 +95,6 @@ struct Members {
     private static func bit(of name: String) -> UInt64 { 1 &<< UInt64(min(name.utf8.count, 63)) }
 }
 
-/// The state of the parser.
 struct FormParser {
     /// The most issues, because nobody reads more and an answer has to contain them.
     static let issuesMax = 200

@@ -175,7 +175,6 @@ extension FormDefinition {
         return [.key("sections"), .index(section), .key("fields"), .index(place)]
     }
 
-    /// A control as written.
     func written(_ control: Int) -> JSON? {
         let section = controls[control].section
         let container = json["sections"].map { $0.arrayValue?[section] } ?? json

@@ -159,7 +159,6 @@ extension FormDefinition {
         return first ?? ShownValue(.null)
     }
 
-    /// The index of a component of wheels.
     func component(_ id: String, of index: Int) -> Int? {
         guard case .wheels(let wheels) = controls[index].kind else { return nil }
         return wheels.index(of: id)

@@ -1,7 +1,6 @@
 // An upper bound for the size of a form's snapshot, so that no later edit can make a snapshot that
 // does not fit in a frame.
 
-/// The size of a snapshot in bytes.
 enum SnapshotSize {
     /// Bytes of one field's members except id, value and author: every name and flag, a 64-bit
     /// revision and a timestamp.

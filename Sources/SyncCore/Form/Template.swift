@@ -51,7 +51,6 @@ extension Template {
         }
         /// The parts, up to the last name that a template may have.
         private(set) var parts: [Part] = []
-        /// How many names there are.
         private(set) var names = 0
 
         /// Splits a text at `${name}`; `$${` means `${`. `nil` if a `${` is not closed.

@@ -31,11 +31,8 @@ package struct Agreement: Sendable {
         case separated
     }
 
-    /// What is known of a host.
     package struct Host: Hashable, Sendable {
-        /// Its name.
         package var name: String
-        /// Its newest beacon.
         package var beacon: Beacon
         /// When that arrived, in nanoseconds of the monotonic clock.
         package var heard: UInt64
@@ -63,7 +60,6 @@ package struct Agreement: Sendable {
         case separation(form: String)
     }
 
-    /// Hosts that are kept.
     package static let hostsMax = 64
     /// A host is away after this time without a beacon, in nanoseconds: three are missing.
     static let awayAfter: UInt64 = 30_000_000_000
@@ -71,7 +67,6 @@ package struct Agreement: Sendable {
     /// should have ended it may be lost as well.
     static let disputePeriod: UInt64 = 60_000_000_000
 
-    /// The other hosts, by name.
     package private(set) var hosts: [Host] = []
     /// When the next host is away, if nothing is heard of it (monotonic nanoseconds).
     private(set) var awayAt = UInt64.max
@@ -170,12 +165,10 @@ package struct Agreement: Sendable {
         hosts.contains { $0.beacon.form(named: form).map { $0.digest != digest } ?? false }
     }
 
-    /// Whether a host is there now.
     package func isHeard(_ host: Host, at now: UInt64) -> Bool {
         !host.hasLeft && (now < host.heard || now - host.heard < Self.awayAfter)
     }
 
-    /// The host of that name.
     package func host(named name: String) -> Host? { hosts.first { $0.name == name } }
 
     /// Finds when the next host is away.

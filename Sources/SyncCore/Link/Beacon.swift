@@ -4,24 +4,14 @@
 
 /// A host's word on what it has.
 package struct Beacon: Hashable, Sendable {
-    /// What it has of one form.
     package struct Form: Hashable, Sendable {
-        /// The form.
         package var name: String
         /// A digest of its causal state.
         package var digest: UInt64
         /// How many of its own transactions are not acknowledged, and one if the form waits.
         package var unsent: UInt64
         /// An edit waits for the whole of the form that it is of, which this host has not read.
-        package var wantsWhole: Bool
-
-        /// A form of these parts.
-        package init(name: String, digest: UInt64, unsent: UInt64, wantsWhole: Bool = false) {
-            self.name = name
-            self.digest = digest
-            self.unsent = unsent
-            self.wantsWhole = wantsWhole
-        }
+        package var wantsWhole: Bool = false
 
         fileprivate func precedes(_ other: Form) -> Bool {
             name.utf8.lexicographicallyPrecedes(other.name.utf8)
@@ -38,19 +28,10 @@ package struct Beacon: Hashable, Sendable {
         package var sequence: UInt64
         /// Whether it reads on now.
         package var isReached: Bool
-
-        /// A place of these parts.
-        package init(site: String, stream: String, sequence: UInt64, isReached: Bool) {
-            self.site = site
-            self.stream = stream
-            self.sequence = sequence
-            self.isReached = isReached
-        }
     }
 
     /// 64 random bits of this start of the daemon.
     package var run: UInt64
-    /// The replica.
     package var replica: ReplicaID
     /// How long it has been linked without a break, in milliseconds: of two hosts with one name the
     /// one that came later yields.
@@ -74,7 +55,6 @@ package struct Beacon: Hashable, Sendable {
     /// The streams of other sites.
     package var others: [Place]
 
-    /// A beacon of these parts.
     package init(
         run: UInt64, replica: ReplicaID, linkedMilliseconds: UInt64, stream: String,
         sequence: UInt64, acknowledged: UInt64, clock: Int64, version: String,
@@ -95,7 +75,6 @@ package struct Beacon: Hashable, Sendable {
         self.others = others
     }
 
-    /// The beacon in a message.
     var item: LinkItem { LinkItem(.beacon, encoded) }
 
     /// What it has of a form; `nil` if it does not share it.

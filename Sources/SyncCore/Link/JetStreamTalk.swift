@@ -4,9 +4,7 @@
 // that an answer has beyond ours are ignored. Consumers are pulled, without acknowledgement, and
 // kept in memory: a reader's place is its cursor alone.
 
-/// A request for the server.
 package struct JetStreamRequest: Hashable, Sendable {
-    /// The subject.
     package var subject: String
     /// JSON, or nothing.
     package var payload: [UInt8]
@@ -21,11 +19,9 @@ package struct JetStreamError: Error, Hashable, Sendable {
     /// One line from the server, at most 256 bytes without control characters.
     package var text: String
 
-    /// Whether the stream does not exist.
     package var isStreamMissing: Bool { detail == 10059 }
 }
 
-/// The state of a stream.
 package struct JetStreamInfo: Hashable, Sendable {
     /// The text of the moment when it was made, which names this life of the stream.
     package var created: String
@@ -37,17 +33,6 @@ package struct JetStreamInfo: Hashable, Sendable {
     package var ageMax: UInt64?
     /// What of its configuration would break a promise of the link, and what to change.
     package var fault: String?
-
-    /// A state of these parts.
-    package init(
-        created: String, first: UInt64, last: UInt64, ageMax: UInt64?, fault: String? = nil
-    ) {
-        self.created = created
-        self.first = first
-        self.last = last
-        self.ageMax = ageMax
-        self.fault = fault
-    }
 }
 
 /// From where a consumer reads.
@@ -60,27 +45,16 @@ package enum ConsumerStart: Hashable, Sendable {
     case wholes
 }
 
-/// A consumer that was made.
 package struct JetStreamConsumer: Hashable, Sendable {
-    /// Its name.
     package var name: String
     /// How many messages it will deliver, as of now.
     package var pending: UInt64
-
-    /// A consumer of these parts.
-    package init(name: String, pending: UInt64) {
-        self.name = name
-        self.pending = pending
-    }
 }
 
 /// What the stream says about a message that it delivers, in the message's reply subject.
 package struct DeliveryPlace: Hashable, Sendable {
-    /// The stream.
     package var stream: String
-    /// The consumer.
     package var consumer: String
-    /// The sequence in the stream.
     package var sequence: UInt64
     /// The number of this delivery of the consumer, from 1 without gaps.
     package var delivery: UInt64
@@ -88,20 +62,9 @@ package struct DeliveryPlace: Hashable, Sendable {
     package var nanoseconds: Int64
     /// How many messages are to come after it.
     package var pending: UInt64
+}
 
-    /// A place of these parts.
-    package init(
-        stream: String, consumer: String, sequence: UInt64, delivery: UInt64,
-        nanoseconds: Int64, pending: UInt64
-    ) {
-        self.stream = stream
-        self.consumer = consumer
-        self.sequence = sequence
-        self.delivery = delivery
-        self.nanoseconds = nanoseconds
-        self.pending = pending
-    }
-
+extension DeliveryPlace {
     /// Reads `$JS.ACK.STREAM.CONSUMER.TRIES.SEQUENCE.DELIVERY.TIME.PENDING`, or the form of ADR-15,
     /// which has a domain and an account before the stream.
     package init?(reply: String) {
@@ -149,7 +112,6 @@ package enum JetStreamTalk {
     static let pullSeconds: Int64 = 10
     /// How long the server keeps a consumer that nobody pulls, in seconds.
     static let consumerSeconds: Int64 = 60
-    /// Messages and bytes of one pull.
     static let pullMessagesMax = 256
     static let pullBytesMax: Int64 = 1 << 20
     private static let nanoseconds: Int64 = 1_000_000_000
@@ -170,7 +132,6 @@ package enum JetStreamTalk {
         request("STREAM.INFO", fleet, site, "", nil)
     }
 
-    /// Makes the fleet's stream.
     package static func create(fleet: String, site: String = "") -> JetStreamRequest {
         request(
             "STREAM.CREATE", fleet, site, "",
@@ -185,7 +146,6 @@ package enum JetStreamTalk {
             ])
     }
 
-    /// Makes a consumer.
     package static func consume(
         fleet: String, site: String = "", from start: ConsumerStart
     ) -> JetStreamRequest {
@@ -240,7 +200,6 @@ package enum JetStreamTalk {
     /// An answer, or the server's refusal of the request.
     package typealias Answer<Value> = Result<Value, JetStreamError>
 
-    /// The answer to `info` and `create`.
     package static func infoAnswer(
         _ bytes: [UInt8], fleet: String
     ) throws(DecodeError) -> Answer<JetStreamInfo> {
@@ -256,7 +215,6 @@ package enum JetStreamTalk {
         }
     }
 
-    /// The answer to `consume`.
     package static func consumerAnswer(
         _ bytes: [UInt8]
     ) throws(DecodeError) -> Answer<JetStreamConsumer> {

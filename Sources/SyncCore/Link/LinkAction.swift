@@ -2,16 +2,12 @@
 
 /// What goes to the bridge, to be published.
 package struct LinkPublication: Hashable, Sendable {
-    /// Where to.
     package var subject: String
     /// Where the answer goes; `nil`: nobody answers.
     package var reply: String?
-    /// The headers.
     package var headers: [LinkHeader]
-    /// The body.
     package var payload: [UInt8]
 
-    /// A publication of these parts.
     package init(
         subject: String, reply: String? = nil, headers: [LinkHeader] = [], payload: [UInt8]
     ) {
@@ -29,12 +25,10 @@ package typealias LinkArrival = LinkPublication
 package struct LinkServer: Hashable, Sendable {
     /// Its name or address, for people.
     package var name: String
-    /// Its version.
     package var version: String
     /// The most bytes of headers and body in one message.
     package var payloadMax: Int
 
-    /// A server of these parts.
     package init(name: String, version: String, payloadMax: Int) {
         self.name = name
         self.version = version
@@ -42,18 +36,13 @@ package struct LinkServer: Hashable, Sendable {
     }
 }
 
-/// One transaction of this host.
 package struct LinkTransaction: Hashable, Sendable {
-    /// The form.
     package var form: String
-    /// Who wrote it.
     package var replica: ReplicaID
-    /// The counters of its dots.
     package var counters: ClosedRange<UInt64>
     /// The engine's bytes.
     package var bytes: [UInt8]
 
-    /// A transaction of these parts.
     package init(
         form: String, replica: ReplicaID, counters: ClosedRange<UInt64>, bytes: [UInt8]
     ) {
@@ -68,9 +57,7 @@ package struct LinkTransaction: Hashable, Sendable {
 package struct LinkDelivery: Hashable, Sendable {
     /// The number of the delivery: each is one more than the one before.
     package var order: UInt64
-    /// The form.
     package var form: String
-    /// The host that published it.
     package var host: String
     /// When the log took it, in milliseconds since 1970.
     package var milliseconds: Int64
@@ -144,11 +131,9 @@ package enum LinkReport: Hashable, Sendable {
     case unsealed(form: String)
 }
 
-/// What the daemon must do for a link.
 package enum LinkAction: Hashable, Sendable {
     /// The bridge subscribes to these subjects.
     case subscribe([String])
-    /// The bridge publishes.
     case publish(LinkPublication)
     /// The bridge connects again.
     case close(reason: String)
@@ -158,6 +143,8 @@ package enum LinkAction: Hashable, Sendable {
     case makeWhole(form: String, why: WholeReason)
     /// The log has a whole of a form from this host, which covers these writes.
     case wholeTaken(form: String, covering: CausalContext)
+    /// The log has the transactions of a form up to this write.
+    case transactionsTaken(form: String, through: Dot)
     /// The engine gives the digests of its forms: `beaconMade`.
     case makeBeacon
     /// People on other hosts came, moved or left, or are told again.
@@ -170,7 +157,6 @@ package enum LinkAction: Hashable, Sendable {
 
 /// The state of a link, for people.
 package enum LinkPhase: String, Hashable, Sendable {
-    /// There is no bridge.
     case detached
     /// The bridge has no server.
     case down
@@ -184,7 +170,6 @@ package enum LinkPhase: String, Hashable, Sendable {
     case verifying
     /// The log is read again: first the wholes.
     case readingAgain
-    /// The log is read.
     case reading
     /// All of the log has been read.
     case live

@@ -3,16 +3,13 @@
 // Invariant: the cursor never passes a message whose effect is not in the store. The message at the
 // cursor is kept as a digest: a server that lost its newest messages gives their numbers again.
 
-/// The cursor of a store.
 package struct LinkCursor: Hashable, Sendable {
-    /// A place in the log.
     package struct Place: Hashable, Sendable {
         /// The sequence of the last message whose effect is in the store; 0 before the first.
         package var sequence: UInt64
         /// The digest of that message; 0 if it was not read.
         package var digest: UInt64
 
-        /// A place of these parts.
         package init(sequence: UInt64, digest: UInt64) {
             self.sequence = sequence
             self.digest = digest
@@ -35,40 +32,24 @@ package struct LinkCursor: Hashable, Sendable {
 
     /// A form that does not take what arrives.
     package struct Held: Hashable, Sendable {
-        /// The form.
         package var form: String
         /// How far it has the log.
         package var place: Place
         /// Whether a whole is given to the engine all the same: the form is not here, or is another
         /// form of that name.
-        package var takesWholes: Bool
-
-        /// A held form of these parts.
-        package init(form: String, place: Place, takesWholes: Bool = false) {
-            self.form = form
-            self.place = place
-            self.takesWholes = takesWholes
-        }
+        package var takesWholes: Bool = false
     }
 
     /// How far one stream is read.
     package struct Stream: Hashable, Sendable {
         /// The site that has it; empty: the fleet has one stream.
-        package var site: String
+        package var site: String = ""
         /// The moment when the stream was made: another one is another log.
         package var created: String
         /// How far all forms have it, but those that are held.
         package var place: Place
         /// Forms that wait, each at its own place.
-        package var held: [Held]
-
-        /// A place of these parts.
-        package init(site: String = "", created: String, place: Place, held: [Held] = []) {
-            self.site = site
-            self.created = created
-            self.place = place
-            self.held = held
-        }
+        package var held: [Held] = []
 
         /// The place from which all forms have all that follows.
         package var first: Place {
@@ -79,7 +60,6 @@ package struct LinkCursor: Hashable, Sendable {
     /// How far each stream is read, that of this site first.
     package var streams: [Stream]
 
-    /// A cursor of these parts.
     package init(_ streams: [Stream]) { self.streams = streams }
 
     /// How far the stream of a site is read. The only stream of a fleet that gets sites becomes

@@ -3,27 +3,21 @@
 // Invariants: headers have one spelling, so that each is bound to its body (associated data). What
 // a receiver decides by headers alone is to skip a message that it already knows.
 
-/// A header as it is on the wire.
 package struct LinkHeader: Hashable, Sendable {
     /// The name; compared as bytes.
     package var name: String
-    /// The value.
     package var value: String
 
-    /// A header of these parts.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// The headers of a message.
 package struct LinkHeaders: Hashable, Sendable {
     /// A place among the parts of one message, counted from 1.
     package struct Part: Hashable, Sendable {
-        /// Which part this is.
         package let index: Int
-        /// Of how many.
         package let count: Int
 
         /// The whole message in one part.
@@ -53,7 +47,6 @@ package struct LinkHeaders: Hashable, Sendable {
     /// `Ps-K`: the id of the fleet key.
     package var key: UInt64
 
-    /// Headers of these values.
     package init(
         replica: ReplicaID, counters: ClosedRange<UInt64>?, run: UInt64, number: UInt64,
         part: Part = .only, key: UInt64
@@ -166,9 +159,7 @@ package enum LinkRefusal: Error, Hashable, Sendable {
     case otherKey(UInt64)
     /// It was changed, or published under another subject than it was sealed for.
     case notAuthentic
-    /// What was sealed is malformed.
     case malformed(CausalityDecodeError)
-    /// It is larger than a message may be.
     case tooLarge
 }
 

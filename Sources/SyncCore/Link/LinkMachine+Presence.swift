@@ -30,7 +30,6 @@ extension LinkMachine {
         teller.keep(where: isShared)
     }
 
-    /// The other hosts that share a form, by name.
     package func hosts(sharing form: String, at now: Moment) -> [LinkedHost] {
         agreement.hosts.filter { $0.beacon.form(named: form) != nil }.map { host in
             let isHeard = agreement.isHeard(host, at: now.monotonicNanoseconds)

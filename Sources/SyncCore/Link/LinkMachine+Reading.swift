@@ -67,7 +67,6 @@ extension LinkMachine {
         }
     }
 
-    /// Reads on, if the stream can be the one that was read.
     private mutating func begin(_ info: JetStreamInfo, _ place: Int) {
         if place == 0 { enterFleet(info) }
         let reader = readers[place]
@@ -126,6 +125,7 @@ extension LinkMachine {
         var consumer = before
         consumer.opening = nil
         consumer.name = made.name
+        consumer.left.messages = made.pending
         readers[place].state = .consuming(consumer)
         guard made.pending == 0 else { return pull(place) }
         switch consumer.pass {
@@ -264,6 +264,7 @@ extension LinkMachine {
         // The connection lost a message between the stream and us.
         guard at.delivery == consumer.lastDelivery + 1 else { return inspect(place) }
         consumer.lastDelivery = at.delivery
+        consumer.left = (at.pending, at.nanoseconds)
         if !consumer.pulls.isEmpty {
             consumer.pulls[0].left -= 1
             if consumer.pulls[0].left == 0 { consumer.pulls.removeFirst() }

@@ -3,8 +3,7 @@
 extension LinkMachine {
     // MARK: What the engine says
 
-    /// A form is shared in this run: its whole is due, as what an earlier run did not send is not
-    /// in this outbox.
+    /// The whole of a form is due: others were never told of it, or not of all that was done.
     package mutating func share(_ form: String, at now: Moment) {
         demandWhole(form, .shared, at: now)
     }
@@ -126,7 +125,6 @@ extension LinkMachine {
 
     // MARK: Sending
 
-    /// Sends what can be sent.
     mutating func pump() {
         guard isLinked else { return }
         for (form, why) in sender.takeWanted() {
@@ -134,10 +132,10 @@ extension LinkMachine {
         }
         var sender = sender
         let (parts, unsealed) = sender.pump(at: now.monotonicNanoseconds) {
-            form, content, counters in
+            form, content, writes in
             seal(
-                content, counters: counters,
-                to: counters == nil ? .whole(form: form) : .bundles(form: form))
+                content, of: writes?.replica, counters: writes?.counters,
+                to: writes == nil ? .whole(form: form) : .bundles(form: form))
         }
         self.sender = sender
         for (id, message) in parts { publish(message, id) }
@@ -145,8 +143,8 @@ extension LinkMachine {
     }
 
     func seal(
-        _ content: [UInt8], counters: ClosedRange<UInt64>?, to subject: LinkSubject.Content,
-        number: UInt64? = nil
+        _ content: [UInt8], of replica: ReplicaID? = nil, counters: ClosedRange<UInt64>?,
+        to subject: LinkSubject.Content, number: UInt64? = nil
     ) -> [LinkMessage]? {
         guard
             let subject = LinkSubject(
@@ -155,7 +153,8 @@ extension LinkMachine {
         return LinkMessage.seal(
             content,
             as: LinkHeaders(
-                replica: configuration.replica, counters: counters, run: configuration.run,
+                replica: replica ?? configuration.replica, counters: counters,
+                run: configuration.run,
                 number: number ?? random(), key: keys.id),
             to: subject,
             payloadMax: min(server?.payloadMax ?? LinkMessage.payloadMin, LinkMessage.payloadMax),
@@ -184,7 +183,10 @@ extension LinkMachine {
             }
             let taken = sender.acknowledged(
                 id, sequence: sequence, at: now.monotonicNanoseconds)
-            for (form, context) in taken {
+            for (form, newest) in taken.transactions {
+                actions.append(.transactionsTaken(form: form, through: newest))
+            }
+            for (form, context) in taken.wholes {
                 sawWhole(of: form, covering: context, at: now.wallMilliseconds)
                 actions.append(.wholeTaken(form: form, covering: context))
             }
@@ -222,15 +224,20 @@ extension LinkMachine {
         heardHost(before, subject.host)
         for finding in findings {
             let (needed, why): (String, WholeReason)
+            var covering: CausalContext?
             switch finding {
             case .disagreement(let form, let host):
                 actions.append(.report(.disagreement(form: form, host: host)))
                 (needed, why) = (form, .disagreement)
-            case .wanted(let form): (needed, why) = (form, .asked)
+            case .wanted(let form):
+                (needed, why) = (form, .asked)
+                // One host's is enough, of all that have the form.
+                covering = contexts.first { $0.form == form }?.context
             case .separation(let form): (needed, why) = (form, .disagreement)
             }
             guard !configuration.isFollower else { continue }
-            wholes.demand(needed, why, random: random, now: now.monotonicNanoseconds)
+            wholes.demand(
+                needed, why, covering: covering, random: random, now: now.monotonicNanoseconds)
         }
     }
 
@@ -272,7 +279,6 @@ extension LinkMachine {
                 + "(link.host in pickersyncd.yaml)")
     }
 
-    /// Looks whether a whole is due.
     mutating func lookAtWholes() {
         guard readers[0].isLive, !configuration.isFollower else { return }
         let time = now.monotonicNanoseconds

@@ -19,15 +19,11 @@
 
 /// The link without I/O: see the head of this file.
 package struct LinkMachine: ~Copyable {
-    /// The configuration of a link.
     package struct Configuration: Sendable {
-        /// The fleet.
         package var fleet: String
-        /// This host's name in it.
         package var host: String
         /// 64 random bits of this start of the daemon.
         package var run: UInt64
-        /// The replica of the store.
         package var replica: ReplicaID
         /// The newest write of the replica in each form at the start. Earlier runs have published
         /// none that is newer.
@@ -42,7 +38,6 @@ package struct LinkMachine: ~Copyable {
         /// Bytes of one form's transactions that wait to be sent.
         package var outboxBytesMax = 64 << 20
 
-        /// A configuration of these parts.
         package init(
             fleet: String, host: String, run: UInt64, replica: ReplicaID, version: String
         ) {
@@ -88,7 +83,6 @@ package struct LinkMachine: ~Copyable {
     var lastOrder: UInt64 = 0
 
     var sender: LinkSender
-    /// Which hosts have the same.
     package internal(set) var agreement = Agreement()
     var wholes = WholeKeeper()
     /// When the whole of a form was last sent, or will be, because a person asked for it.
@@ -142,8 +136,16 @@ package struct LinkMachine: ~Copyable {
     /// Why the link is not used, while it is refused: one sentence.
     package var refusalReason: String? { readers[0].refusal }
 
-    /// Whether all of each stream has been read.
     package var hasReadAll: Bool { readers.allSatisfy(\.isLive) }
+
+    /// How many messages of the logs are left to read, until all was read once, and how many
+    /// milliseconds ago the newest that was read was written.
+    var behind: (messages: UInt64, milliseconds: Int64) {
+        readers.compactMap(\.consumer).filter { !$0.isLive }.reduce((0, 0)) { sum, consumer in
+            let age = consumer.left.nanoseconds.map { now.wallMilliseconds - $0 / 1_000_000 } ?? 0
+            return (sum.0 &+ consumer.left.messages, max(sum.1, age))
+        }
+    }
 
     /// What the log does not have, as `unsent(of:)` counts it, and its bytes but for wholes.
     package var unsent: (transactions: Int, bytes: Int) { sender.unsent }
@@ -179,7 +181,6 @@ package struct LinkMachine: ~Copyable {
 
     // MARK: The bridge
 
-    /// A bridge is there.
     package mutating func attached(at now: Moment) {
         self.now = now
         disconnect(.down)
@@ -198,7 +199,6 @@ package struct LinkMachine: ~Copyable {
         disconnect(.down)
     }
 
-    /// The bridge has a server.
     package mutating func up(_ server: LinkServer, at now: Moment) {
         self.now = now
         guard !isDetached else { return }
@@ -260,7 +260,6 @@ package struct LinkMachine: ~Copyable {
         refuse(reason, 0)
     }
 
-    /// Publishes a request of JetStream.
     mutating func ask(_ request: JetStreamRequest) -> StreamReader.Awaited {
         lastToken += 1
         actions.append(

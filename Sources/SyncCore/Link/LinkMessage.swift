@@ -22,7 +22,6 @@ package struct LinkKeys: Sendable {
     /// A digest of bytes, the same in every run on this host.
     package var digest: @Sendable (_ bytes: [UInt8]) -> UInt64
 
-    /// Keys with these functions.
     package init(
         id: UInt64, opening: [UInt64],
         seal: @escaping @Sendable ([UInt8], [UInt8]) -> [UInt8]?,
@@ -42,15 +41,12 @@ package struct LinkKeys: Sendable {
 
 /// One item of a message. The bytes are the engine's.
 package struct LinkItem: Hashable, Sendable {
-    /// What an item is.
     package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
-        /// One transaction of a form.
         case transaction = 1
         /// The whole state of a form.
         case whole = 2
         /// A host is gone for ever.
         case retired = 4
-        /// A beacon.
         case beacon = 6
         /// Who has a form open.
         case presence = 7
@@ -66,18 +62,14 @@ package struct LinkItem: Hashable, Sendable {
     /// Kinds from here on may be skipped by a daemon that does not know them.
     static let skippable: UInt8 = 128
 
-    /// What it is.
     package var kind: Kind
-    /// Its content.
     package var bytes: [UInt8]
 
-    /// An item of these parts.
     package init(_ kind: Kind, _ bytes: [UInt8]) {
         self.kind = kind
         self.bytes = bytes
     }
 
-    /// The content of a message with these items.
     package static func encode(_ items: [LinkItem]) -> [UInt8] {
         var writer = CausalityWriter()
         writer.byte(LinkItem.codecVersion)
@@ -118,11 +110,8 @@ package struct LinkItem: Hashable, Sendable {
 
 /// A part of a message, sealed, as it is on the wire.
 package struct LinkMessage: Hashable, Sendable {
-    /// The subject.
     package var subject: LinkSubject
-    /// The headers.
     package var headers: LinkHeaders
-    /// The sealed body.
     package var body: [UInt8]
 
     /// A part as it arrived.

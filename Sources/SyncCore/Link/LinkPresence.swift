@@ -10,13 +10,11 @@ package struct LinkPresence: Hashable, Sendable {
     package struct Peer: Hashable, Sendable {
         /// What is said of it while it is there.
         package struct Presence: Hashable, Sendable {
-            /// The user.
             package var user: String
             /// The client's name as it claims.
             package var client: String?
             /// The client's terminal as it claims.
             package var tty: String?
-            /// The focused control.
             package var focus: String?
             /// A value that is not set yet: JSON text.
             package var draft: [UInt8]?
@@ -42,7 +40,6 @@ package struct LinkPresence: Hashable, Sendable {
         /// `nil`: it has left.
         package var presence: Presence?
 
-        /// A connection of these parts.
         package init(connection: UInt64, _ presence: Presence?) {
             self.connection = connection
             self.presence = presence
@@ -53,7 +50,6 @@ package struct LinkPresence: Hashable, Sendable {
     static let textBytesMax = 256
     /// The longest draft in bytes: the highest `draftBytesMax`.
     static let draftBytesMax = 64 << 10
-    /// The most bytes of a word.
     static let bytesMax = 16 << 10
     /// The most people of one host that others are told of, in all forms.
     package static let peersMax = 256
@@ -65,7 +61,6 @@ package struct LinkPresence: Hashable, Sendable {
     /// In ascending order of their connections.
     package var peers: [Peer]
 
-    /// A word of these parts.
     package init(number: UInt64, peers: [Peer]) {
         self.number = number
         self.peers = peers.sorted { $0.connection < $1.connection }

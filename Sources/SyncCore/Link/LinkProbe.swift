@@ -5,7 +5,6 @@
 
 /// A test of the link: see the head of this file.
 package struct LinkProbe: Hashable, Sendable {
-    /// What is waited for.
     package enum Part: String, Hashable, Sendable, CaseIterable {
         /// The server answers a request that the bridge carries.
         case server

@@ -13,7 +13,6 @@
 
 /// The outbox of a host and what of it is on its way.
 struct LinkSender {
-    /// The outbox of one form.
     private struct Form {
         var name: String
         var waiting: [LinkTransaction] = []
@@ -155,8 +154,11 @@ struct LinkSender {
 
     // MARK: Sending
 
-    /// What to put into a message, and how: content, counters, and whether it is a whole.
-    typealias Seal = (_ form: String, [UInt8], ClosedRange<UInt64>?) -> [LinkMessage]?
+    /// Writes of one replica.
+    typealias Writes = (replica: ReplicaID, counters: ClosedRange<UInt64>)
+
+    /// Puts content into messages. `nil` for the writes: it is a whole.
+    typealias Seal = (_ form: String, [UInt8], Writes?) -> [LinkMessage]?
 
     /// Sends what may be sent, and sends again what was not acknowledged in time.
     /// - Returns: parts with the names of their acknowledgements, and forms that could not be
@@ -224,7 +226,7 @@ struct LinkSender {
     private mutating func take(from place: Int, _ seal: Seal) -> Flight? {
         let form = forms[place]
         let items: [LinkItem]
-        var counters: ClosedRange<UInt64>?
+        var writes: Writes?
         var covers: CausalContext?
         if let parting = form.partings.first {
             items = [LinkItem(.whole, parting.bytes)]
@@ -235,12 +237,13 @@ struct LinkSender {
         } else {
             let bundle = Self.bundle(form.waiting[form.flying...])
             items = bundle.map { LinkItem(.transaction, $0.bytes) }
-            counters =
-                bundle.map(\.counters.lowerBound).min()!...bundle.map(
-                    \.counters.upperBound
-                ).max()!
+            let counters = bundle.map(\.counters)
+            writes = (
+                form.waiting[form.flying].replica,
+                counters.map(\.lowerBound).min()!...counters.map(\.upperBound).max()!
+            )
         }
-        guard let parts = seal(form.name, LinkItem.encode(items), counters) else { return nil }
+        guard let parts = seal(form.name, LinkItem.encode(items), writes) else { return nil }
         lastID += 1
         if !form.partings.isEmpty {
             forms[place].partings.removeFirst()
@@ -270,16 +273,19 @@ struct LinkSender {
 
     // MARK: Answers
 
+    /// What the log has now: wholes, and what they cover; transactions, and the newest write.
+    struct Taken {
+        var wholes: [(form: String, context: CausalContext)] = []
+        var transactions: [(form: String, newest: Dot)] = []
+    }
+
     /// The log has taken a part: `id` is the name of its acknowledgement.
-    /// - Returns: the forms whose wholes are in the log now, and what those cover.
-    mutating func acknowledged(
-        _ id: String, sequence: UInt64, at now: UInt64
-    ) -> [(form: String, context: CausalContext)] {
+    mutating func acknowledged(_ id: String, sequence: UInt64, at now: UInt64) -> Taken {
         let fields = id.split(separator: ".")
         guard fields.count == 2, let flight = UInt64(fields[0]), let part = Int(fields[1]),
             let place = flights.firstIndex(where: { $0.id == flight })
-        else { return [] }
-        var wholes: [(form: String, context: CausalContext)] = []
+        else { return Taken() }
+        var taken = Taken()
         acknowledged = max(acknowledged, sequence)
         flights[place].missing.remove(part)
         // A flight leaves only after those before it: of one that is unknown, the log may have
@@ -287,14 +293,18 @@ struct LinkSender {
         while let flight = flights.first, flight.missing.isEmpty {
             flights.removeFirst()
             resendsAt = now + Self.patience
-            if let context = flight.covers { wholes.append((flight.form, context)) }
+            if let context = flight.covers { taken.wholes.append((flight.form, context)) }
             let place = self.place(of: flight.form)
             let gone = forms[place].waiting.prefix(flight.transactions)
+            if let last = gone.last {
+                taken.transactions.append(
+                    (flight.form, Dot(last.replica, last.counters.upperBound)))
+            }
             forms[place].bytes -= gone.reduce(0) { $0 + $1.bytes.count }
             forms[place].waiting.removeFirst(gone.count)
             forms[place].flying -= gone.count
         }
-        return wholes
+        return taken
     }
 
     /// The server refused a message, or does not know the stream.

@@ -6,7 +6,6 @@
 
 /// A subject of a fleet: who publishes there, and what.
 package struct LinkSubject: Hashable, Sendable {
-    /// What is published.
     package enum Content: Hashable, Sendable {
         /// `d`: the transactions of a form, in bundles. The stream keeps them.
         case bundles(form: String)
@@ -18,11 +17,8 @@ package struct LinkSubject: Hashable, Sendable {
         case beacon
     }
 
-    /// The fleet.
     package let fleet: String
-    /// The host that publishes.
     package let host: String
-    /// What is published.
     package let content: Content
 
     /// A subject of these parts; `nil` if a name cannot be one.
@@ -44,7 +40,6 @@ package struct LinkSubject: Hashable, Sendable {
         (1...nameBytesMax).contains(text.utf8.count) && text.utf8.allSatisfy(isPlain)
     }
 
-    /// The form that it is about.
     package var form: String? { content.form }
 
     // MARK: Text
@@ -75,7 +70,6 @@ package struct LinkSubject: Hashable, Sendable {
         ["ps.\(fleet).*.d.*", "ps.\(fleet).*.s.*"]
     }
 
-    /// The wholes of all hosts.
     package static func wholes(of fleet: String) -> String { "ps.\(fleet).*.s.*" }
 
     /// What a host subscribes to beside its answers: others' presence and all beacons.
@@ -83,7 +77,6 @@ package struct LinkSubject: Hashable, Sendable {
         ["ps.\(fleet).*.p.>", "ps.\(fleet).*.b"]
     }
 
-    /// The stream of a fleet.
     package static func stream(of fleet: String) -> String { "PS_\(fleet)" }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -97,7 +90,6 @@ package struct LinkSubject: Hashable, Sendable {
 }
 
 extension LinkSubject.Content {
-    /// The form that it is about.
     var form: String? {
         switch self {
         case .bundles(let form), .whole(let form), .presence(let form): form

@@ -6,7 +6,7 @@
 // `ageMax`.
 
 /// The messages of which some parts are there.
-struct PartCollector {
+package struct PartCollector {
     /// A message of which some parts are there.
     private struct Unfinished {
         var subject: LinkSubject
@@ -30,12 +30,11 @@ struct PartCollector {
     static let messagesMax = 256
     /// Bytes of all unfinished messages.
     static let bytesMax = 64 << 20
-    /// Bytes of one message.
     static let messageBytesMax = 16 << 20
     /// How long an unfinished message is kept after its newest part, in nanoseconds: longer than
     /// the server drops doubles, so that a part that is sent again arrives or is still here. A host
     /// that died in the middle sends another whole when it is back.
-    static let ageMax: UInt64 = 300_000_000_000
+    package static let ageMax: UInt64 = 300_000_000_000
 
     private var unfinished: [Unfinished] = []
 

@@ -7,9 +7,7 @@
 
 /// Somebody on another host who has a form open, or left.
 package struct RemotePeer: Hashable, Sendable {
-    /// The form.
     package let form: String
-    /// The host.
     package let host: String
     /// The number that this daemon gives the connection. None of its own has it.
     package let connection: UInt64
@@ -100,7 +98,7 @@ struct PresenceRoster {
             changes.append(
                 RemotePeer(form: form, host: name, connection: number, presence: presence))
         }
-        host.forms[form]?.peers = peers
+        host.forms[form, default: Form()].peers = peers
         return changes
     }
 

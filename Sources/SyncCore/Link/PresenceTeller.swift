@@ -19,7 +19,6 @@ struct PresenceTeller {
     private static let period: UInt64 = 10_000_000_000
     /// More departures than this are not told: they show by themselves, as nothing more is heard.
     private static let dueMax = 2 * LinkPresence.peersMax
-    /// Words at once.
     private static let wordsAtOnce = 16
 
     private var forms: [String: Form] = [:]
@@ -52,7 +51,6 @@ struct PresenceTeller {
         }
     }
 
-    /// The host is linked, or not any more.
     mutating func link(_ isLinked: Bool, at now: UInt64) {
         self.isLinked = isLinked
         forms = forms.mapValues { form in

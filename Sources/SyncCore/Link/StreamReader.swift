@@ -41,7 +41,6 @@ struct StreamReader {
         case consuming(Consumer)
     }
 
-    /// A consumer of the stream.
     struct Consumer {
         enum Pass {
             /// The first message must be the one at the cursor.
@@ -67,6 +66,9 @@ struct StreamReader {
         var checking: Awaited?
         /// The place at which the last check found more in the stream.
         var wasBehindAt: UInt64?
+        /// How many messages of the log are left, and when it took the one before them, in
+        /// nanoseconds since 1970.
+        var left: (messages: UInt64, nanoseconds: Int64?) = (0, nil)
         /// The next message is larger than a pull may bring.
         var isNextLarge = false
         var isLive = false
@@ -111,7 +113,6 @@ struct StreamReader {
     /// The runs of each replica, in the order of the log.
     private var runs: [ReplicaID: [UInt64]] = [:]
 
-    /// A reader of the stream of a site, from where the store has it.
     init(site: String, kept: LinkCursor.Stream?) {
         self.site = site
         stream = kept?.created
@@ -122,12 +123,10 @@ struct StreamReader {
 
     // MARK: Questions
 
-    /// The consumer, while there is one.
     var consumer: Consumer? { if case .consuming(let consumer) = state { consumer } else { nil } }
 
     var isConsuming: Bool { if case .consuming = state { true } else { false } }
 
-    /// Whether all of the log has been read.
     var isLive: Bool { consumer?.isLive == true }
 
     var phase: LinkPhase {

@@ -1,10 +1,11 @@
 // When somebody must write a whole, so that nothing is lost when the log forgets.
 //
 // The rule: of each form there is a whole younger than `ageMax / 2` whose context covers what this
-// host knew `ageMax / 8` ago. It is looked at every hour, and after the log was read again from its
-// beginning. Where it does not apply, or hosts disagree, or one waits for a whole, a host waits up
-// to 10 seconds, looks again, as another's whole may have come, and writes one. There is no lock:
-// two wholes are one too many, and no harm.
+// host knew `ageMax / 8` ago. It is looked at every hour, after a start, and after the log was read
+// again from its beginning. A start knows no whole: the log may have lost what it acknowledged
+// before this host has read that, which nobody can tell. Where the rule does not apply, or hosts
+// disagree, or one waits for a whole, a host waits up to 10 seconds, looks again, as another has
+// perhaps written one, and writes one. There is no lock: two wholes are one too many, and no harm.
 //
 //              due                          10 s, still due
 //   covered ───────────▶ waiting(until) ──────────────────────▶ written ───▶ covered
@@ -22,6 +23,8 @@ package struct WholeKeeper: Sendable {
         var writesAt: UInt64?
         /// Why a whole is written even if the rule applies.
         var demand: WholeReason?
+        /// Another's whole that covers this does as well.
+        var isMet: CausalContext?
 
         /// Whether the rule applies.
         func isKept(ageMax: Int64, wall: Int64) -> Bool {
@@ -60,6 +63,11 @@ package struct WholeKeeper: Sendable {
         wholes.removeAll { $0.milliseconds <= moment && $0.context.isSubset(of: context) }
         wholes.append((moment, context))
         forms[form, default: Form()].wholes = wholes.suffix(Self.wholesMax)
+        if forms[form]?.isMet?.isSubset(of: context) ?? false {
+            forms[form]?.demand = nil
+            forms[form]?.writesAt = nil
+            forms[form]?.isMet = nil
+        }
     }
 
     /// Looks at the rule for each form, and says when to write what it misses.
@@ -86,16 +94,20 @@ package struct WholeKeeper: Sendable {
     }
 
     /// A whole is due soon, whatever the log has.
+    ///
+    /// - Parameter covering: Another host's whole that covers this does as well; `nil`: none does.
     package mutating func demand(
-        _ form: String, _ why: WholeReason, random: () -> UInt64, now: UInt64
+        _ form: String, _ why: WholeReason, covering: CausalContext? = nil,
+        random: () -> UInt64, now: UInt64
     ) {
         demand(form, why, at: now + random() % (Self.patience + 1))
+        forms[form]?.isMet = covering
     }
 
-    /// A whole is due at that time.
     mutating func demand(_ form: String, _ why: WholeReason, at time: UInt64) {
         forms[form, default: Form()].demand = why
         forms[form, default: Form()].writesAt = time
+        forms[form]?.isMet = nil
     }
 
     /// The forms whose wholes this host writes now: no other host has, in the meantime.
@@ -112,6 +124,7 @@ package struct WholeKeeper: Sendable {
             }
             form.writesAt = nil
             form.demand = nil
+            form.isMet = nil
             forms[name] = form
         }
         return due
@@ -123,6 +136,5 @@ package struct WholeKeeper: Sendable {
         looksAt = nil
     }
 
-    /// Whether the rule must be looked at.
     func mustLook(at now: UInt64) -> Bool { looksAt.map { $0 <= now } ?? true }
 }

@@ -24,7 +24,7 @@ public enum RunState: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A press of a button with `runs`, and what became of it: Run in PROTOCOL.md.
-public struct ButtonRun: Hashable, Sendable {
+public struct ButtonRun: Hashable, Sendable, WireObject, WireReadable {
     /// The dot of the press: `3f9a.1:1042`.
     public var press: String
     /// Who pressed.
@@ -56,24 +56,13 @@ public struct ButtonRun: Hashable, Sendable {
         self.status = status
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        encodeMembers(into: &writer)
-        writer.endObject()
-    }
-
-    func encodeMembers(into writer: inout JSONWriter) {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("press", press)
-        writer.key("by")
-        by.encode(into: &writer)
+        writer.member("by", by)
         writer.member("at", at)
         writer.member("state", state.rawValue)
         writer.member("since", since)
-        if let handler {
-            writer.key("handler")
-            handler.encode(into: &writer)
-        }
+        writer.member("handler", handler)
         writer.member("text", text)
         writer.member("status", status)
     }
@@ -84,24 +73,18 @@ public struct ButtonRun: Hashable, Sendable {
         guard let state = RunState(rawValue: try reader.string("state")) else {
             throw reader.mistyped("state", "the state of a run")
         }
-        guard let at = try reader.moment("at"), let since = try reader.moment("since") else {
-            throw reader.mistyped("since", "a moment of RFC 3339 in UTC")
-        }
         self.init(
-            press: try reader.string("press"),
-            by: try WireAuthor(decoding: try reader.value("by"), path: "\(path).by"), at: at,
-            state: state, since: since, text: reader["text"]?.stringValue,
+            press: try reader.string("press"), by: try reader.existing("by"),
+            at: try reader.existing("at"), state: state, since: try reader.existing("since"),
+            handler: try reader.inner("handler"), text: reader["text"]?.stringValue,
             status: reader["status"]?.integerValue)
-        if let by = reader["handler"] {
-            handler = try WireAuthor(decoding: by, path: "\(path).handler")
-        }
     }
 }
 
 /// The runs of a button: `runs` of a Field.
 ///
 /// It is an immutable class, because few fields have one.
-public final class ButtonRuns: Hashable, Sendable {
+public final class ButtonRuns: Hashable, Sendable, WireObject, WireReadable {
     /// How many presses wait.
     public let waiting: Int64
     /// The presses that handlers work on, oldest first.
@@ -128,30 +111,17 @@ public final class ButtonRuns: Hashable, Sendable {
         hasher.combine(last)
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("waiting", waiting)
-        writer.key("running")
-        writer.beginArray()
-        for run in running { run.encode(into: &writer) }
-        writer.endArray()
-        if let last {
-            writer.key("last")
-            last.encode(into: &writer)
-        }
-        writer.endObject()
+        writer.member("running", running)
+        writer.member("last", last)
     }
 
     /// Reads the object; ignores unknown members.
     public convenience init(decoding json: JSON, path: String) throws(DecodeError) {
         let reader = try WireReader(json, path)
-        var last: ButtonRun?
-        if let json = reader["last"] { last = try ButtonRun(decoding: json, path: "\(path).last") }
         self.init(
-            waiting: try reader.integer("waiting"),
-            running: try reader.each("running") { json, path throws(DecodeError) in
-                try ButtonRun(decoding: json, path: path)
-            }, last: last)
+            waiting: try reader.integer("waiting"), running: try reader.objects("running"),
+            last: try reader.inner("last"))
     }
 }

@@ -1,46 +1,20 @@
 // The JSON of an explanation.
 
-extension Explanation {
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("field", field)
         writer.member("revision", revision)
-        if let state {
-            writer.key("state")
-            state.encode(into: &writer)
-        }
-        if let origin {
-            writer.key("origin")
-            origin.encode(into: &writer)
-        }
-        if let change {
-            writer.key("change")
-            change.encode(into: &writer)
-        }
+        writer.member("state", state)
+        writer.member("origin", origin)
+        writer.member("change", change)
         writer.member("policy", policy?.rawValue)
-        if !concurrent.isEmpty {
-            writer.array("concurrent", concurrent) { $1.encode(into: &$0) }
-        }
-        if let met {
-            writer.key("met")
-            met.encode(into: &writer)
-        }
-        if let permission {
-            writer.key("may")
-            permission.encode(into: &writer)
-        }
-        if !ends.isEmpty { writer.array("ends", ends) { $1.encode(into: &$0) } }
-        if !dependsOn.listed.isEmpty {
-            writer.key("dependsOn")
-            dependsOn.encode(into: &writer)
-        }
-        if !dependents.listed.isEmpty {
-            writer.key("dependents")
-            dependents.encode(into: &writer)
-        }
-        writer.endObject()
+        if !concurrent.isEmpty { writer.member("concurrent", concurrent) }
+        writer.member("met", met)
+        writer.member("may", permission)
+        if !ends.isEmpty { writer.member("ends", ends) }
+        if !dependsOn.listed.isEmpty { writer.member("dependsOn", dependsOn) }
+        if !dependents.listed.isEmpty { writer.member("dependents", dependents) }
     }
 
     /// Reads the object; ignores unknown members and values.
@@ -49,76 +23,59 @@ extension Explanation {
         self.init(
             form: try reader.string("form"), field: try reader.string("field"),
             revision: try reader.integer("revision"))
-        state = try reader["state"].map { json throws(DecodeError) in
-            try FieldState(decoding: json, path: "result.state")
-        }
+        state = try reader.inner("state")
         origin = try reader["origin"].flatMap { json throws(DecodeError) in
             try Origin(decoding: json)
         }
-        change = try reader["change"].map { json throws(DecodeError) in
-            try Change(decoding: json)
-        }
+        change = try reader.inner("change")
         policy = reader["policy"]?.stringValue.flatMap(ConflictPolicy.init(rawValue:))
-        concurrent = try reader.list("concurrent") { json, path throws(DecodeError) in
-            try Siblings(decoding: json, path: path)
-        }
-        met = try reader["met"].map { json throws(DecodeError) in try Meeting(decoding: json) }
-        permission = try reader["may"].map { json throws(DecodeError) in
-            try Permission(decoding: json)
-        }
-        ends = try reader.list("ends") { json, path throws(DecodeError) in
-            try FieldLease(decoding: json, path: path)
-        }
-        dependsOn = try References(decoding: reader["dependsOn"], path: "result.dependsOn")
-        dependents = try References(decoding: reader["dependents"], path: "result.dependents")
+        concurrent = try reader.list("concurrent")
+        met = try reader.inner("met")
+        permission = try reader.inner("may")
+        ends = try reader.list("ends")
+        dependsOn = try reader.inner("dependsOn") ?? References()
+        dependents = try reader.inner("dependents") ?? References()
     }
 }
 
-extension Explanation.Origin {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Origin: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("kind", kind.rawValue)
-        if !fields.isEmpty { writer.array("fields", fields) { $1.encode(into: &$0) } }
+        if !fields.isEmpty { writer.member("fields", fields) }
         if more > 0 { writer.member("more", Int64(more)) }
-        if let base {
-            writer.key("base")
-            base.encode(into: &writer)
-        }
-        writer.endObject()
+        writer.member("base", base)
     }
 
     fileprivate init?(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "result.origin")
         guard let kind = Kind(rawValue: try reader.string("kind")) else { return nil }
         self.init(kind)
-        fields = try reader.list("fields") { json, path throws(DecodeError) in
-            let part = try WireReader(json, path)
-            return Explanation.Part(
-                field: try part.string("field"), value: part["value"],
-                isSet: try part.bool("set"), by: try part.author("by"), at: try part.moment("at"))
-        }
+        fields = try reader.list("fields")
         more = Int(clamping: reader["more"]?.integerValue ?? 0)
-        base = try reader["base"].map { json throws(DecodeError) in
-            try Sibling(decoding: json, path: "result.origin.base")
-        }
+        base = try reader.inner("base")
     }
 }
 
-extension Explanation.Part {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Part: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         writer.member("value", value)
         writer.member("set", isSet)
         writer.member("by", by)
         writer.member("at", at)
-        writer.endObject()
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            field: try reader.string("field"), value: reader["value"],
+            isSet: try reader.bool("set"), by: try reader.inner("by"),
+            at: try reader.moment("at"))
     }
 }
 
-extension Explanation.Change {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Change: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("revision", revision)
         if isGone { writer.member("gone", true) }
         writer.member("at", at)
@@ -126,47 +83,39 @@ extension Explanation.Change {
         writer.member("kind", kind)
         writer.member("message", message)
         writer.member("undoes", undoes)
-        writer.endObject()
     }
 
-    fileprivate init(decoding json: JSON) throws(DecodeError) {
-        let reader = try WireReader(json, "result.change")
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
         self.init(revision: try reader.integer("revision"))
         isGone = reader["gone"]?.boolValue ?? false
         at = try reader.moment("at")
-        by = try reader.author("by")
+        by = try reader.inner("by")
         kind = reader["kind"]?.stringValue
         message = reader["message"]?.stringValue
         undoes = reader["undoes"]?.integerValue
     }
 }
 
-extension Explanation.Siblings {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Siblings: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("component", component)
         writer.member("rule", rule.rawValue)
         writer.member("lead", lead)
-        writer.array("values", values) { $1.encode(into: &$0) }
-        writer.endObject()
+        writer.member("values", values)
     }
 
-    fileprivate init(decoding json: JSON, path: String) throws(DecodeError) {
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
         let reader = try WireReader(json, path)
         self.init(
             component: reader["component"]?.stringValue,
             rule: Rule(rawValue: try reader.string("rule")) ?? .latest,
-            lead: reader["lead"]?.integerValue,
-            values: try reader.list("values") { json, path throws(DecodeError) in
-                try Sibling(decoding: json, path: path)
-            })
+            lead: reader["lead"]?.integerValue, values: try reader.list("values"))
     }
 }
 
-extension Explanation.Meeting {
-    /// Writes the object.
-    func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Meeting: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("seen", seen)
         writer.member("stamp", stamp)
         writer.array("others", others) { writer, write in
@@ -175,12 +124,10 @@ extension Explanation.Meeting {
             writer.member("stamp", write.stamp)
             writer.endObject()
         }
-        writer.endObject()
     }
 
-    /// Reads the object.
-    init(decoding json: JSON) throws(DecodeError) {
-        let reader = try WireReader(json, "met")
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
         self.init(
             seen: reader["seen"]?.stringValue, stamp: try reader.string("stamp"),
             others: try reader.list("others") { json, path throws(DecodeError) in
@@ -190,19 +137,17 @@ extension Explanation.Meeting {
     }
 }
 
-extension Explanation.Permission {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Permission: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("edit", mayEdit)
-        if !refusals.isEmpty { writer.array("because", refusals) { $1.encode(into: &$0) } }
-        if !asks.isEmpty { writer.array("asks", asks) { $1.encode(into: &$0) } }
+        if !refusals.isEmpty { writer.member("because", refusals) }
+        if !asks.isEmpty { writer.member("asks", asks) }
         if needsMessage { writer.member("needs", ["message"]) }
         writer.member("leaseMax", leaseMax)
-        writer.endObject()
     }
 
-    fileprivate init(decoding json: JSON) throws(DecodeError) {
-        let reader = try WireReader(json, "result.may")
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
         func reasons(_ name: String) throws(DecodeError) -> [Explanation.Refusal] {
             try reader.list(name) { json, path throws(DecodeError) in
                 try Explanation.Refusal(decoding: json, path: path)
@@ -216,9 +161,8 @@ extension Explanation.Permission {
     }
 }
 
-extension Explanation.Refusal {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Refusal: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("reason", reason.rawValue)
         writer.member("field", field)
         if reason == .access || reason == .approval { writer.member("only", only) }
@@ -231,7 +175,6 @@ extension Explanation.Refusal {
                 writer.endArray()
             }
         }
-        writer.endObject()
     }
 
     /// Reads the object; `nil` if the reason is not known.
@@ -253,16 +196,14 @@ extension Explanation.Refusal {
     }
 }
 
-extension Explanation.Comparison {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.Comparison: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         writer.member("component", component)
         writer.member("value", value)
         writer.member("comparison", comparison)
         writer.member("operand", operand)
         if isNegated { writer.member("negated", true) }
-        writer.endObject()
     }
 
     fileprivate init(decoding json: JSON, path: String) throws(DecodeError) {
@@ -275,9 +216,8 @@ extension Explanation.Comparison {
     }
 }
 
-extension Explanation.References {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Explanation.References: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.array("fields", listed) { writer, reference in
             writer.beginObject()
             writer.member("field", reference.field)
@@ -285,12 +225,10 @@ extension Explanation.References {
             writer.endObject()
         }
         if more > 0 { writer.member("more", Int64(more)) }
-        writer.endObject()
     }
 
-    fileprivate init(decoding json: JSON?, path: String) throws(DecodeError) {
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
         self.init()
-        guard let json else { return }
         let reader = try WireReader(json, path)
         for one in try reader.array("fields") {
             let reference = try WireReader(one, path + ".fields")
@@ -303,55 +241,17 @@ extension Explanation.References {
     }
 }
 
-extension Sibling {
-    /// Writes the object.
-    func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Sibling: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("value", value)
         writer.member("by", by)
         writer.member("at", at)
-        writer.endObject()
     }
 
-    /// Parses the object; ignores unknown members.
-    init(decoding json: JSON, path: String) throws(DecodeError) {
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
         let reader = try WireReader(json, path)
         self.init(
-            value: try reader.value("value"), by: try reader.author("by"),
+            value: try reader.value("value"), by: try reader.inner("by"),
             at: try reader.moment("at"))
-    }
-}
-
-extension JSONWriter {
-    /// A member with an author; nothing for `nil`.
-    mutating func member(_ name: StaticString, _ author: WireAuthor?) {
-        guard let author else { return }
-        key(name)
-        author.encode(into: &self)
-    }
-
-    /// A member with an array; `body` writes each element.
-    mutating func array<Element>(
-        _ name: StaticString, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
-    ) {
-        key(name)
-        beginArray()
-        for element in elements { body(&self, element) }
-        endArray()
-    }
-}
-
-extension WireReader {
-    /// An author; `nil` if the member is missing.
-    func author(_ name: String) throws(DecodeError) -> WireAuthor? {
-        guard let json = self[name] else { return nil }
-        return try WireAuthor(decoding: json, path: "\(path).\(name)")
-    }
-
-    /// The elements of an array; empty if it is missing.
-    func list<Element>(
-        _ name: String, _ body: (JSON, String) throws(DecodeError) -> Element
-    ) throws(DecodeError) -> [Element] {
-        self[name] == nil ? [] : try each(name, body)
     }
 }

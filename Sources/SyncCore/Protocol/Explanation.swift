@@ -147,19 +147,6 @@ extension Explanation {
         public struct Write: Hashable, Sendable {
             public var dot: String
             public var stamp: String
-
-            /// A write with this dot and timestamp.
-            public init(dot: String, stamp: String) {
-                self.dot = dot
-                self.stamp = stamp
-            }
-        }
-
-        /// A concurrent edit.
-        public init(seen: String?, stamp: String, others: [Write]) {
-            self.seen = seen
-            self.stamp = stamp
-            self.others = others
         }
     }
 
@@ -227,20 +214,7 @@ extension Explanation {
         public var comparison: String
         public var operand: JSON
         /// The comparison is true, and must become false.
-        public var isNegated: Bool
-
-        /// A comparison of `field`.
-        public init(
-            field: String, component: String? = nil, value: JSON?, comparison: String,
-            operand: JSON, isNegated: Bool = false
-        ) {
-            self.field = field
-            self.component = component
-            self.value = value
-            self.comparison = comparison
-            self.operand = operand
-            self.isNegated = isNegated
-        }
+        public var isNegated: Bool = false
     }
 
     /// Controls and how they are connected with the field.
@@ -267,12 +241,6 @@ extension Explanation {
             case binds, sources, enabledWhen, visibleWhen
             /// A template shows the value.
             case shows
-        }
-
-        /// A connection with `field`.
-        public init(field: String, kind: Kind) {
-            self.field = field
-            self.kind = kind
         }
     }
 }

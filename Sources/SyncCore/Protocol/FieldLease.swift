@@ -1,5 +1,5 @@
 /// The lease of a field: `lease` in PROTOCOL.md.
-public struct FieldLease: Hashable, Sendable {
+public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
     /// The name that `resume` takes.
     public var id: String
     /// When it ends; `nil` while a connection holds it.
@@ -20,22 +20,17 @@ public struct FieldLease: Hashable, Sendable {
     /// Whether it lasts as long as a connection.
     public var isHeld: Bool { until == nil }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("id", id)
         if let until {
             writer.member("until", until)
         } else {
             writer.member("while", "connection")
         }
-        writer.key("by")
-        by.encode(into: &writer)
-        writer.key("then")
-        writer.beginObject()
-        if let then { writer.member("value", then) } else { writer.member("unset", true) }
-        writer.endObject()
-        writer.endObject()
+        writer.member("by", by)
+        writer.object("then") { writer in
+            if let then { writer.member("value", then) } else { writer.member("unset", true) }
+        }
     }
 
     /// Parses the object; ignores unknown members.
@@ -43,7 +38,6 @@ public struct FieldLease: Hashable, Sendable {
         let reader = try WireReader(json, path)
         self.init(
             id: try reader.string("id"), until: try reader.moment("until"),
-            by: try WireAuthor(decoding: try reader.value("by"), path: "\(path).by"),
-            then: reader["then"]?["value"])
+            by: try reader.existing("by"), then: reader["then"]?["value"])
     }
 }

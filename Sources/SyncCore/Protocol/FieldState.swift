@@ -5,7 +5,7 @@ public typealias Revision = Int64
 /// The author of an edit: `by` in the protocol.
 ///
 /// `user`, `uid` and `connection` come from the daemon; `client` and `tty` are claims.
-public struct WireAuthor: Hashable, Sendable {
+public struct WireAuthor: Hashable, Sendable, WireObject, WireReadable {
     public var user: String
     public var uid: UInt32
     /// The client's name as it claims, for example `pickerctl/1.0`.
@@ -45,9 +45,7 @@ public struct WireAuthor: Hashable, Sendable {
         UserName.text(user, host: self.host == host ? nil : self.host)
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("user", user)
         writer.member("uid", Int64(uid))
         writer.member("client", client)
@@ -55,7 +53,6 @@ public struct WireAuthor: Hashable, Sendable {
         writer.member("connection", connection)
         writer.member("replica", replica)
         writer.member("host", host)
-        writer.endObject()
     }
 
     /// Parses the object; ignores unknown members.
@@ -96,7 +93,7 @@ public struct Sibling: Hashable, Sendable {
 }
 
 /// The state of a field for readers: Field in PROTOCOL.md.
-public struct FieldState: Hashable, Sendable {
+public struct FieldState: Hashable, Sendable, WireObject, WireReadable {
     /// The current value; null if it is mixed or secret.
     public var value: JSON
     /// The revision of the field's last change.
@@ -184,47 +181,22 @@ public struct FieldState: Hashable, Sendable {
         conflict.reduce(200 + value.bytesEstimate) { $0 + 200 + $1.value.bytesEstimate }
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        encodeMembers(into: &writer)
-        writer.endObject()
-    }
-
-    /// Writes only the members into an open object.
-    public func encodeMembers(into writer: inout JSONWriter) {
+    package func encodeMembers(into writer: inout JSONWriter) {
         Self.encodeStart(value, revision, isSet: isSet, into: &writer)
         if !byText.isEmpty {
             writer.key("by")
             writer.raw(byText)
-        } else if let by {
-            writer.key("by")
-            by.encode(into: &writer)
+        } else {
+            writer.member("by", by)
         }
         writer.member("at", at)
-        if !conflict.isEmpty {
-            writer.key("conflict")
-            writer.beginArray()
-            for sibling in conflict { sibling.encode(into: &writer) }
-            writer.endArray()
-        }
-        if let lease {
-            writer.key("lease")
-            lease.encode(into: &writer)
-        }
-        if let isSecretSet {
-            writer.key("secret")
-            writer.beginObject()
-            writer.member("set", isSecretSet)
-            writer.endObject()
-        }
+        if !conflict.isEmpty { writer.member("conflict", conflict) }
+        writer.member("lease", lease)
+        if let isSecretSet { writer.object("secret") { $0.member("set", isSecretSet) } }
         if isMixed { writer.member("mixed", true) }
         if isInvalid { writer.member("invalid", true) }
         if isMissing { writer.member("missing", true) }
-        if let runs {
-            writer.key("runs")
-            runs.encode(into: &writer)
-        }
+        writer.member("runs", runs)
         writer.member("press", press)
     }
 
@@ -301,15 +273,13 @@ extension JSONWriter {
     }
 }
 
-extension [NamedField] {
-    /// Writes `{ID: Field}` in the order of the list.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+/// `{ID: Field}` in the order of the list.
+extension [NamedField]: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         for field in self {
             writer.key(named: field.id)
             field.state.encode(into: &writer)
         }
-        writer.endObject()
     }
 
     /// Parses `{ID: Field}` in document order.

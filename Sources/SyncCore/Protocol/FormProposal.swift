@@ -18,7 +18,7 @@ public enum ProposalState: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A change that waits for the approval of others, or what became of it: Proposal in PROTOCOL.md.
-public struct FormProposal: Hashable, Sendable {
+public struct FormProposal: Hashable, Sendable, WireObject, WireReadable {
     /// Its number, which the daemon never uses again.
     public var id: Int64
     public var form: String
@@ -76,21 +76,14 @@ public struct FormProposal: Hashable, Sendable {
     }
 
     /// An approval.
-    public struct Vote: Hashable, Sendable {
+    public struct Vote: Hashable, Sendable, WireObject, WireReadable {
         public var by: WireAuthor
         public var at: Timestamp
         public var message: String?
-
-        /// An approval.
-        public init(by: WireAuthor, at: Timestamp, message: String? = nil) {
-            self.by = by
-            self.at = at
-            self.message = message
-        }
     }
 
     /// How a proposal ended.
-    public struct Ended: Hashable, Sendable {
+    public struct Ended: Hashable, Sendable, WireObject, WireReadable {
         public var at: Timestamp
         /// Who ended it; for `stale`, who changed what it was based on.
         public var by: WireAuthor?
@@ -137,9 +130,7 @@ public struct FormProposal: Hashable, Sendable {
 // MARK: - Text
 
 extension FormProposal {
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("id", id)
         writer.member("form", form)
         writer.member("state", state.rawValue)
@@ -149,16 +140,8 @@ extension FormProposal {
         writer.member("message", message)
         switch content {
         case .values(let changes, let lease):
-            writer.key("changes")
-            writer.beginArray()
-            for change in changes { change.encode(into: &writer) }
-            writer.endArray()
-            if let lease {
-                writer.key("lease")
-                writer.beginObject()
-                lease.encodeMember(into: &writer)
-                writer.endObject()
-            }
+            writer.member("changes", changes)
+            writer.member("lease", lease)
         case .definition(let definition): writer.member("definition", definition)
         case .options(let field, let options):
             writer.member("field", field)
@@ -166,27 +149,8 @@ extension FormProposal {
         }
         writer.member("fields", fields)
         writer.member("needs", needs)
-        writer.key("votes")
-        writer.beginArray()
-        for vote in votes {
-            writer.beginObject()
-            writer.member("by", vote.by)
-            writer.member("at", vote.at)
-            writer.member("message", vote.message)
-            writer.endObject()
-        }
-        writer.endArray()
-        if let ended {
-            writer.key("ended")
-            writer.beginObject()
-            writer.member("at", ended.at)
-            writer.member("by", ended.by)
-            writer.member("message", ended.message)
-            writer.member("revision", ended.revision)
-            writer.member("why", ended.why)
-            writer.endObject()
-        }
-        writer.endObject()
+        writer.member("votes", votes)
+        writer.member("ended", ended)
     }
 
     /// Reads the object; ignores unknown members.
@@ -194,27 +158,49 @@ extension FormProposal {
         let reader = try WireReader(json, path)
         self.init(
             id: try reader.integer("id"), form: try reader.string("form"),
-            by: try WireAuthor(decoding: try reader.value("by"), path: "\(path).by"),
-            at: try reader.existing("at"), until: try reader.existing("until"),
+            by: try reader.existing("by"), at: try reader.existing("at"),
+            until: try reader.existing("until"),
             message: reader["message"]?.stringValue, content: try Content(reader),
             fields: try reader.strings("fields"), needs: try reader.integer("needs"))
         guard let state = ProposalState(rawValue: try reader.string("state")) else {
             throw reader.mistyped("state", "the state of a proposal")
         }
         self.state = state
-        votes = try reader.each("votes") { json, path throws(DecodeError) in
-            let vote = try WireReader(json, path)
-            return Vote(
-                by: try WireAuthor(decoding: try vote.value("by"), path: "\(path).by"),
-                at: try vote.existing("at"), message: vote["message"]?.stringValue)
-        }
-        if let json = reader["ended"] {
-            let ended = try WireReader(json, "\(path).ended")
-            self.ended = Ended(
-                at: try ended.existing("at"), by: try ended.author("by"),
-                message: ended["message"]?.stringValue, revision: ended["revision"]?.integerValue,
-                why: ended["why"]?.stringValue)
-        }
+        votes = try reader.objects("votes")
+        ended = try reader.inner("ended")
+    }
+}
+
+extension FormProposal.Vote {
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("by", by)
+        writer.member("at", at)
+        writer.member("message", message)
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            by: try reader.existing("by"), at: try reader.existing("at"),
+            message: reader["message"]?.stringValue)
+    }
+}
+
+extension FormProposal.Ended {
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("at", at)
+        writer.member("by", by)
+        writer.member("message", message)
+        writer.member("revision", revision)
+        writer.member("why", why)
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            at: try reader.existing("at"), by: try reader.inner("by"),
+            message: reader["message"]?.stringValue, revision: reader["revision"]?.integerValue,
+            why: reader["why"]?.stringValue)
     }
 }
 
@@ -234,17 +220,13 @@ extension FormProposal.Content {
                     lease = .seconds(try end.integer("seconds"))
                 }
             }
-            self = .values(
-                try reader.each("changes") { json, path throws(DecodeError) in
-                    try FormProposal.Change(decoding: json, path: path)
-                }, lease: lease)
+            self = .values(try reader.objects("changes"), lease: lease)
         }
     }
 }
 
-extension FormProposal.Change {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension FormProposal.Change: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         switch action {
         case .value(let value): writer.member("value", value)
@@ -252,10 +234,9 @@ extension FormProposal.Change {
         case .press(let count): writer.member("press", count)
         }
         writer.member("was", was)
-        writer.endObject()
     }
 
-    fileprivate init(decoding json: JSON, path: String) throws(DecodeError) {
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
         let reader = try WireReader(json, path)
         let action: Action
         if reader["press"] != nil {
@@ -266,25 +247,5 @@ extension FormProposal.Change {
             action = .value(try reader.value("value"))
         }
         self.init(field: try reader.string("field"), action, was: reader["was"])
-    }
-}
-
-extension WireReader {
-    /// A moment that must be there.
-    fileprivate func existing(_ name: String) throws(DecodeError) -> Timestamp {
-        guard let moment = try moment(name) else {
-            throw mistyped(name, "a moment of RFC 3339 in UTC")
-        }
-        return moment
-    }
-}
-
-extension JSONWriter {
-    /// A member with authors.
-    mutating func member(_ name: StaticString, _ authors: [WireAuthor]) {
-        key(name)
-        beginArray()
-        for author in authors { author.encode(into: &self) }
-        endArray()
     }
 }

@@ -14,7 +14,6 @@ public struct Glob: Hashable, Sendable {
         self.pattern = pattern
     }
 
-    /// The pattern as text.
     var text: String { String(decoding: pattern, as: UTF8.self) }
 
     /// Whether a text contains no wildcards.
@@ -85,7 +84,6 @@ struct GlobSet: Sendable {
     /// Bytes of the patterns that are not names: the steps for one field.
     private(set) var steps = 0
 
-    /// The patterns in these texts.
     init(_ texts: [String]) {
         var known: Set<[UInt8]> = []
         for glob in [Glob](texts) {

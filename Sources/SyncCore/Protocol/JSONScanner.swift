@@ -266,7 +266,6 @@ struct JSONScanner {
         append(.number, from: start, to: position, isComplex: isComplex)
     }
 
-    /// One or more digits.
     private mutating func digits() throws(JSONError) {
         guard position < count else { throw failure(.unexpectedEnd) }
         guard isDigit(base[position]) else { throw failure(.invalidNumber) }

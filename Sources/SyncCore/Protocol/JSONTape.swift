@@ -8,7 +8,6 @@
 /// directly, an object's as name, value, name, value. `next` of an entry is the index after all its
 /// contents. The names in each object are distinct. All strings are UTF-8.
 public struct JSONTape: Sendable {
-    /// The kind of an entry.
     enum Kind: UInt8, Sendable {
         case null, `false`, `true`, number, string, array, object
     }
@@ -28,7 +27,6 @@ public struct JSONTape: Sendable {
         /// For a string: it contains escapes. For a number: it has a fraction or an exponent.
         var isComplex: Bool
 
-        /// An unused entry.
         static let blank = Entry(
             start: 0, end: 0, next: 0, count: 0, kind: .null, isComplex: false)
     }
@@ -41,7 +39,6 @@ public struct JSONTape: Sendable {
 
     /// The entries of the scanned text, followed by unused ones.
     private var entries: [Entry] = []
-    /// Whether a text has been scanned.
     private var isScanned = false
     /// Where a string of the scanned text has more combining marks in a row than
     /// `CombiningMarks.runMax`; `nil` if none has.

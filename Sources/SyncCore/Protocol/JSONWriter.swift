@@ -42,7 +42,6 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// What `body` writes.
     @inline(__always)
     static func bytes(_ body: (inout JSONWriter) -> Void) -> [UInt8] { write(body) { Array($0) } }
 

@@ -99,7 +99,7 @@ public struct MessageDecoder: Sendable {
             if error.reason == .tooMany {
                 return .refused(
                     .limit(
-                        "requestValuesMax", max: Int64(bounds.valuesMax),
+                        "requestValuesMax", max: bounds.valuesMax,
                         "the frame has more than \(bounds.valuesMax) values and names "
                             + "(requestValuesMax); send less at once"))
             }
@@ -132,7 +132,7 @@ private struct CallReader {
         guard root.count <= bounds.requestBatchMax else {
             return .refused(
                 .limit(
-                    "requestBatchMax", max: Int64(bounds.requestBatchMax),
+                    "requestBatchMax", max: bounds.requestBatchMax,
                     "the batch has more than \(bounds.requestBatchMax) requests"))
         }
         return .batch(root.elements.map(call))

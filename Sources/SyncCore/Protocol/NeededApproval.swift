@@ -8,14 +8,6 @@ public struct NeededApproval: Hashable, Sendable {
     /// How long a proposal waits for them, in seconds.
     public var within: Int64
 
-    /// The approval that a field asks for.
-    public init(field: String, from: [String], count: Int64, within: Int64) {
-        self.field = field
-        self.from = from
-        self.count = count
-        self.within = within
-    }
-
     func encodeMember(into writer: inout JSONWriter) {
         writer.key(named: field)
         writer.beginObject()

@@ -13,26 +13,12 @@ public struct ButtonAssigned: Hashable, Sendable {
     public var at: Timestamp
     public var message: String?
     /// An earlier handler of this press was lost.
-    public var isAgain: Bool
+    public var isAgain: Bool = false
     /// The values of the form's fields when the button was pressed, without secrets.
     public var values: JSON
+}
 
-    /// A press for a handler.
-    public init(
-        form: String, field: String, press: String, ticket: String, by: WireAuthor, at: Timestamp,
-        message: String? = nil, isAgain: Bool = false, values: JSON
-    ) {
-        self.form = form
-        self.field = field
-        self.press = press
-        self.ticket = ticket
-        self.by = by
-        self.at = at
-        self.message = message
-        self.isAgain = isAgain
-        self.values = values
-    }
-
+extension ButtonAssigned {
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
         encode(into: &writer) { $0.value(values) }
@@ -44,8 +30,7 @@ public struct ButtonAssigned: Hashable, Sendable {
         writer.member("field", field)
         writer.member("press", press)
         writer.member("ticket", ticket)
-        writer.key("by")
-        by.encode(into: &writer)
+        writer.member("by", by)
         writer.member("at", at)
         writer.member("message", message)
         if isAgain { writer.member("again", true) }
@@ -57,13 +42,10 @@ public struct ButtonAssigned: Hashable, Sendable {
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "params")
-        guard let at = try reader.moment("at") else {
-            throw reader.mistyped("at", "a moment of RFC 3339 in UTC")
-        }
         self.init(
             form: try reader.string("form"), field: try reader.string("field"),
             press: try reader.string("press"), ticket: try reader.string("ticket"),
-            by: try WireAuthor(decoding: try reader.value("by")), at: at,
+            by: try reader.existing("by"), at: try reader.existing("at"),
             message: reader["message"]?.stringValue, isAgain: reader["again"]?.boolValue ?? false,
             values: try reader.value("values"))
     }
@@ -77,47 +59,30 @@ public struct ButtonCancelled: Hashable, Sendable {
     /// Who asked; `nil` if the daemon has ended the run.
     public var by: WireAuthor?
     /// How the run ended; `nil` while the handler decides.
-    public var state: RunState?
+    public var state: RunState? = nil
+}
 
-    /// A run whose handler should stop.
-    public init(
-        form: String, field: String, press: String, by: WireAuthor? = nil, state: RunState? = nil
-    ) {
-        self.form = form
-        self.field = field
-        self.press = press
-        self.by = by
-        self.state = state
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension ButtonCancelled: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("field", field)
         writer.member("press", press)
-        if let by {
-            writer.key("by")
-            by.encode(into: &writer)
-        }
+        writer.member("by", by)
         writer.member("state", state?.rawValue)
-        writer.endObject()
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "params")
-        var by: WireAuthor?
-        if let json = reader["by"] { by = try WireAuthor(decoding: json) }
         self.init(
             form: try reader.string("form"), field: try reader.string("field"),
-            press: try reader.string("press"), by: by,
+            press: try reader.string("press"), by: try reader.inner("by"),
             state: reader["state"]?.stringValue.flatMap(RunState.init(rawValue:)))
     }
 }
 
 /// Params of the notification `button.progress`: how far a run is.
-public struct ButtonProgressed: Hashable, Sendable {
+public struct ButtonProgressed: Hashable, Sendable, WireObject {
     public var form: String
     public var field: String
     public var press: String
@@ -141,16 +106,13 @@ public struct ButtonProgressed: Hashable, Sendable {
         self.isAway = isAway
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("field", field)
         writer.member("press", press)
         writer.member("fraction", fraction.map(JSON.number))
         writer.member("text", text)
         if isAway { writer.member("away", true) }
-        writer.endObject()
     }
 
     /// Reads the object.

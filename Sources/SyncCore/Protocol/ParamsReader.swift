@@ -30,7 +30,6 @@ struct ParamsFault: Error {
         return ParamsFault(joined, problem)
     }
 
-    /// The error for the response.
     var wireError: WireError {
         let place = path.isEmpty ? "params" : path
         switch problem {
@@ -42,10 +41,8 @@ struct ParamsFault: Error {
             return WireError(
                 .invalidValue, "\(place) should be \(expected)", path: place, expected: expected)
         case .limit(let name, let max):
-            var error = WireError.limit(
-                name, max: Int64(max), "\(place) is over the limit \(name) of \(max)")
-            error.path = place
-            return error
+            return .limit(
+                name, max: max, "\(place) is over the limit \(name) of \(max)", path: place)
         }
     }
 }
@@ -90,7 +87,6 @@ struct ParamsReader {
         return nil
     }
 
-    /// Whether all members have been read.
     var hasTakenAll: Bool { object.map { $0.count == taken.nonzeroBitCount } ?? true }
 
     /// Rejects members that were not read. The names come from the peer, so they are shortened.

@@ -1,5 +1,5 @@
 /// Params of `presence.changed`: the peers whose presence changed.
-public struct PresenceChanged: Hashable, Sendable {
+public struct PresenceChanged: Hashable, Sendable, WireObject {
     public var form: String
     public var peers: [Peer]
     /// The other hosts of a shared form; `nil` if nothing changed.
@@ -56,9 +56,7 @@ public struct PresenceChanged: Hashable, Sendable {
         self.hosts = hosts
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.array("peers", peers) { writer, peer in
             writer.beginObject()
@@ -80,7 +78,6 @@ public struct PresenceChanged: Hashable, Sendable {
                 writer.endObject()
             }
         }
-        writer.endObject()
     }
 
     /// Reads the object.

@@ -4,7 +4,7 @@
 extension Method {
     /// The method with the name on the tape, without an allocation.
     init?(_ name: JSONNode) {
-        for method in Self.known where name.matches(method.name) {
+        for method in Self.known where name.isString(method.rawValue) {
             self = method
             return
         }
@@ -13,51 +13,6 @@ extension Method {
 
     /// All methods; the most frequent ones come first.
     private static let known = [Method.stateSet, .stateGet] + allCases
-
-    /// The name in the protocol, for writers and comparisons without an allocation.
-    public var name: StaticString {
-        switch self {
-        case .hello: "hello"
-        case .ping: "ping"
-        case .formList: "form.list"
-        case .formWatch: "form.watch"
-        case .formGet: "form.get"
-        case .formApply: "form.apply"
-        case .formSetOptions: "form.setOptions"
-        case .formDelete: "form.delete"
-        case .stateGet: "state.get"
-        case .stateSet: "state.set"
-        case .stateLease: "state.lease"
-        case .stateSubscribe: "state.subscribe"
-        case .stateUnsubscribe: "state.unsubscribe"
-        case .stateHistory: "state.history"
-        case .stateExplain: "state.explain"
-        case .historyRedact: "history.redact"
-        case .stateUndo: "state.undo"
-        case .stateRedo: "state.redo"
-        case .stateReveal: "state.reveal"
-        case .presenceUpdate: "presence.update"
-        case .buttonHandle: "button.handle"
-        case .buttonProgress: "button.progress"
-        case .buttonFinish: "button.finish"
-        case .buttonCancel: "button.cancel"
-        case .buttonOutcome: "button.outcome"
-        case .proposalList: "proposal.list"
-        case .proposalApprove: "proposal.approve"
-        case .proposalRefuse: "proposal.refuse"
-        case .proposalWithdraw: "proposal.withdraw"
-        case .serverStatus: "server.status"
-        case .serverBackup: "server.backup"
-        case .linkAttach: "link.attach"
-        case .linkUp: "link.up"
-        case .linkDown: "link.down"
-        case .linkMessage: "link.message"
-        case .linkRepair: "link.repair"
-        case .linkTest: "link.test"
-        case .formLink: "form.link"
-        case .formUnlink: "form.unlink"
-        }
-    }
 }
 
 extension Request {

@@ -126,7 +126,7 @@ public struct StateLease: Hashable, Sendable {
 
 // MARK: - Text
 
-extension LeaseEnd {
+extension LeaseEnd: WireObject {
     /// Reads `{seconds}`, `{until}` or `{while: "connection"}`.
     init(_ node: JSONNode) throws(ParamsFault) {
         var reader = try ParamsReader(node)
@@ -163,8 +163,7 @@ extension LeaseEnd {
         self = end
     }
 
-    /// Writes the member.
-    func encodeMember(into writer: inout JSONWriter) {
+    package func encodeMembers(into writer: inout JSONWriter) {
         switch self {
         case .seconds(let seconds): writer.member("seconds", seconds)
         case .until(let moment): writer.member("until", moment)
@@ -195,7 +194,7 @@ extension StateLease {
         writer.member("form", form)
         writer.member("field", field)
         switch action {
-        case .move(let end): end.encodeMember(into: &writer)
+        case .move(let end): end.encodeMembers(into: &writer)
         case .keep: writer.member("keep", true)
         case .end: writer.member("end", true)
         case .resume(let id): writer.member("resume", id)

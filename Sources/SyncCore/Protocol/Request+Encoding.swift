@@ -54,7 +54,7 @@ extension Request {
             writer.raw(id.rawText)
         }
         writer.key("method")
-        writer.string(static: method.name)
+        writer.string(method.rawValue)
         writer.key("params")
         encodeParams(into: &writer)
         writer.endObject()
@@ -116,32 +116,22 @@ extension StateGet {
 extension StateSet {
     fileprivate func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
-        writer.key("changes")
-        writer.beginArray()
-        for change in changes { change.encode(into: &writer) }
-        writer.endArray()
+        writer.member("changes", changes)
         writer.member("context", context)
         if requireCurrent {
             writer.key("require")
             writer.string(static: "current")
         }
         if !requireFields.isEmpty { writer.member("requireFields", requireFields) }
-        if let lease {
-            writer.key("lease")
-            writer.beginObject()
-            lease.encodeMember(into: &writer)
-            writer.endObject()
-        }
+        writer.member("lease", lease)
         guarded.encodeMember(into: &writer)
         writer.member("idempotencyKey", idempotencyKey)
         writer.member("message", message)
     }
 }
 
-extension Change {
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Change: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         writer.member("context", context)
         switch action {
@@ -164,7 +154,6 @@ extension Change {
         case .remove(let tags):
             writer.member("remove", .array(tags))
         }
-        writer.endObject()
     }
 }
 
@@ -173,11 +162,10 @@ extension StateSubscribe {
         writer.member("form", form)
         writer.member("fields", fields)
         if let since {
-            writer.key("since")
-            writer.beginObject()
-            writer.member("log", since.log)
-            writer.member("revision", since.revision)
-            writer.endObject()
+            writer.object("since") {
+                $0.member("log", since.log)
+                $0.member("revision", since.revision)
+            }
         }
         if presence { writer.member("presence", true) }
     }

@@ -72,22 +72,14 @@ public struct LinkAttached: Hashable, Sendable {
     /// The name of the daemon's host in it.
     public var host: String
     /// The JetStream domains of all sites, the host's first; empty: the fleet has one stream.
-    public var streams: [String]
+    public var streams: [String] = []
+}
 
-    /// The link of this host.
-    public init(fleet: String, host: String, streams: [String] = []) {
-        self.fleet = fleet
-        self.host = host
-        self.streams = streams
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension LinkAttached: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("fleet", fleet)
         writer.member("host", host)
         writer.member("streams", streams.isEmpty ? nil : streams)
-        writer.endObject()
     }
 
     /// Reads the object.
@@ -147,7 +139,6 @@ public struct LinkTransfer: Hashable, Sendable {
             data: data.count > Self.dataBytesMax ? [] : data)
     }
 
-    /// Bytes of its parts.
     package var bytes: Int {
         subject.utf8.count + (reply?.utf8.count ?? 0) + data.count
             + headers.reduce(0) { $0 + $1.utf8.count }
@@ -207,7 +198,7 @@ extension LinkTransfer {
 }
 
 /// What a daemon asks of its bridge: the params of the notification `link.do`.
-public enum LinkOrder: Hashable, Sendable {
+public enum LinkOrder: Hashable, Sendable, WireObject {
     /// Subscribe to these subjects, in place of those before.
     case subscribe([String])
     /// Publish a message.
@@ -215,9 +206,7 @@ public enum LinkOrder: Hashable, Sendable {
     /// Connect to the server again; the reason is one line for people.
     case close(reason: String)
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         switch self {
         case .subscribe(let subjects):
             writer.member("do", "subscribe")
@@ -229,7 +218,6 @@ public enum LinkOrder: Hashable, Sendable {
             writer.member("do", "close")
             writer.member("reason", reason)
         }
-        writer.endObject()
     }
 
     /// Reads the object.

@@ -79,7 +79,6 @@ extension GuardedEdit {
         self = .breaksGlass
     }
 
-    /// Writes the member.
     func encodeMember(into writer: inout JSONWriter) {
         switch self {
         case .refused: break

@@ -6,19 +6,12 @@ public struct BackupResult: Hashable, Sendable {
     public var backup: Int64
     /// Its length in bytes.
     public var bytes: Int64
+}
 
-    /// A copy of this length.
-    public init(backup: Int64, bytes: Int64) {
-        self.backup = backup
-        self.bytes = bytes
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension BackupResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("backup", backup)
         writer.member("bytes", bytes)
-        writer.endObject()
     }
 
     /// Reads the object.
@@ -36,21 +29,13 @@ public struct BackupPiece: Hashable, Sendable {
     public var offset: Int64
     /// Its content; empty after the end.
     public var bytes: [UInt8]
+}
 
-    /// A piece.
-    public init(backup: Int64, offset: Int64, bytes: [UInt8]) {
-        self.backup = backup
-        self.offset = offset
-        self.bytes = bytes
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension BackupPiece: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("backup", backup)
         writer.member("offset", offset)
         writer.member("data", Base64.encode(bytes))
-        writer.endObject()
     }
 
     /// Reads the object.

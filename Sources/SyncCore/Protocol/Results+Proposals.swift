@@ -3,19 +3,15 @@
 /// A proposal: the result of `state.set`, `form.apply` and `form.setOptions` with `propose`, of
 /// `proposal.approve`, `proposal.refuse` and `proposal.withdraw`, and the params of the
 /// notification `proposal.changed`.
-public struct ProposalResult: Hashable, Sendable {
+public struct ProposalResult: Hashable, Sendable, WireObject {
     public var proposal: FormProposal
 
     /// A proposal.
     public init(_ proposal: FormProposal) { self.proposal = proposal }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", proposal.form)
-        writer.key("proposal")
-        proposal.encode(into: &writer)
-        writer.endObject()
+        writer.member("proposal", proposal)
     }
 
     /// Reads the object.
@@ -26,33 +22,19 @@ public struct ProposalResult: Hashable, Sendable {
 }
 
 /// The result of `proposal.list`.
-public struct ProposalListResult: Hashable, Sendable {
+public struct ProposalListResult: Hashable, Sendable, WireObject {
     /// Those that wait, oldest first, or those that have ended, newest first.
     public var proposals: [FormProposal]
 
     /// A list of proposals.
     public init(proposals: [FormProposal]) { self.proposals = proposals }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("proposals")
-        proposals.encode(into: &writer)
-        writer.endObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("proposals", proposals)
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
-        proposals = try WireReader(json, "result").each("proposals") {
-            json, path throws(DecodeError) in try FormProposal(decoding: json, path: path)
-        }
-    }
-}
-
-extension [FormProposal] {
-    func encode(into writer: inout JSONWriter) {
-        writer.beginArray()
-        for proposal in self { proposal.encode(into: &writer) }
-        writer.endArray()
+        proposals = try WireReader(json, "result").objects("proposals")
     }
 }

@@ -7,21 +7,13 @@ public struct HandleResult: Hashable, Sendable {
     public var fields: [String]
     /// Those of the tickets whose runs the connection holds again. The other runs have ended.
     public var tickets: [String]
+}
 
-    /// The buttons and runs of a handler.
-    public init(form: String, fields: [String], tickets: [String]) {
-        self.form = form
-        self.fields = fields
-        self.tickets = tickets
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension HandleResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("fields", fields)
         writer.member("tickets", tickets)
-        writer.endObject()
     }
 
     /// Reads the object.
@@ -39,23 +31,14 @@ public struct RunResult: Hashable, Sendable {
     public var field: String
     public var revision: Revision
     public var run: ButtonRun
+}
 
-    /// A run of a button.
-    public init(form: String, field: String, revision: Revision, run: ButtonRun) {
-        self.form = form
-        self.field = field
-        self.revision = revision
-        self.run = run
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension RunResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("field", field)
         writer.member("revision", revision)
         run.encodeMembers(into: &writer)
-        writer.endObject()
     }
 
     /// Reads the object.

@@ -8,18 +8,9 @@ public struct StateSnapshot: Hashable, Sendable {
     /// The token of the snapshot.
     public var context: String
     public var fields: [NamedField]
+}
 
-    /// A snapshot with these members.
-    public init(
-        form: String, log: String, revision: Revision, context: String, fields: [NamedField]
-    ) {
-        self.form = form
-        self.log = log
-        self.revision = revision
-        self.context = context
-        self.fields = fields
-    }
-
+extension StateSnapshot {
     /// Writes the object.
     public func encode(into writer: inout JSONWriter) {
         Self.begin(form, log, revision, into: &writer) { $0.string(context) }
@@ -62,7 +53,7 @@ public struct StateSnapshot: Hashable, Sendable {
         self.init(
             form: try reader.string("form"), log: try reader.string("log"),
             revision: try reader.integer("revision"), context: try reader.string("context"),
-            fields: try [NamedField](decoding: try reader.value("fields"), path: "result.fields"))
+            fields: try reader.existing("fields"))
     }
 }
 
@@ -120,13 +111,13 @@ public struct SetResult: Hashable, Sendable {
         self.init(
             form: try reader.string("form"), revision: try reader.integer("revision"),
             context: try reader.string("context"),
-            fields: try [NamedField](decoding: try reader.value("fields"), path: "result.fields"),
+            fields: try reader.existing("fields"),
             skipped: reader["skipped"] == nil ? nil : try reader.strings("skipped"))
     }
 }
 
 /// The result of `state.subscribe`.
-public struct SubscribeResult: Hashable, Sendable {
+public struct SubscribeResult: Hashable, Sendable, WireObject {
     public var form: String
     public var log: String
     public var revision: Revision
@@ -151,23 +142,14 @@ public struct SubscribeResult: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("log", log)
         writer.member("revision", revision)
         writer.member("context", context)
         writer.member("resumed", isResumed)
-        if let fields {
-            writer.key("fields")
-            fields.encode(into: &writer)
-        }
-        if let proposals {
-            writer.key("proposals")
-            proposals.encode(into: &writer)
-        }
-        writer.endObject()
+        writer.member("fields", fields)
+        if let proposals { writer.member("proposals", proposals) }
     }
 
     /// Reads the object.
@@ -177,25 +159,19 @@ public struct SubscribeResult: Hashable, Sendable {
             form: try reader.string("form"), log: try reader.string("log"),
             revision: try reader.integer("revision"), context: try reader.string("context"),
             isResumed: try reader.bool("resumed"), fields: nil)
-        if let json = reader["fields"] {
-            fields = try [NamedField](decoding: json, path: "result.fields")
-        }
-        if reader["proposals"] != nil {
-            proposals = try reader.each("proposals") { json, path throws(DecodeError) in
-                try FormProposal(decoding: json, path: path)
-            }
-        }
+        fields = try reader.inner("fields")
+        if reader["proposals"] != nil { proposals = try reader.objects("proposals") }
     }
 }
 
 /// The result of `state.history`, newest first.
-public struct HistoryPage: Hashable, Sendable {
+public struct HistoryPage: Hashable, Sendable, WireObject {
     public var entries: [Entry]
     /// Whether there are older entries.
     public var more: Bool
 
     /// One transaction.
-    public struct Entry: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable, WireObject, WireReadable {
         public var revision: Revision
         public var at: Timestamp?
         public var by: WireAuthor?
@@ -228,7 +204,7 @@ public struct HistoryPage: Hashable, Sendable {
     }
 
     /// The change of a field in a transaction.
-    public struct Change: Hashable, Sendable {
+    public struct Change: Hashable, Sendable, WireObject, WireReadable {
         public var field: String
         /// `null` for a secret.
         public var value: JSON?
@@ -262,97 +238,65 @@ public struct HistoryPage: Hashable, Sendable {
         self.more = more
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("entries")
-        writer.beginArray()
-        for entry in entries { entry.encode(into: &writer) }
-        writer.endArray()
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("entries", entries)
         writer.member("more", more)
-        writer.endObject()
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "result")
-        entries = try reader.each("entries") { json, path throws(DecodeError) in
-            try Entry(decoding: json, path: path)
-        }
+        entries = try reader.objects("entries")
         more = try reader.bool("more")
     }
 }
 
 extension HistoryPage.Entry {
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("revision", revision)
         writer.member("at", at)
-        if let by {
-            writer.key("by")
-            by.encode(into: &writer)
-        }
+        writer.member("by", by)
         writer.member("kind", kind)
-        writer.key("changes")
-        writer.beginArray()
-        for change in changes {
-            writer.beginObject()
-            writer.member("field", change.field)
-            writer.member("value", change.value)
-            writer.member("was", change.was)
-            if let isSet = change.isSecretSet {
-                writer.key("secret")
-                writer.beginObject()
-                writer.member("set", isSet)
-                writer.endObject()
-            }
-            if change.isConcurrent { writer.member("concurrent", true) }
-            writer.member("lost", change.lost)
-            if let run = change.run {
-                writer.key("run")
-                run.encode(into: &writer)
-            }
-            writer.endObject()
-        }
-        writer.endArray()
+        writer.member("changes", changes)
         writer.member("message", message)
         writer.member("redacts", redacts)
         writer.member("proposal", proposal)
         if !approvedBy.isEmpty { writer.member("approvedBy", approvedBy) }
         if isBreakGlass { writer.member("breakGlass", true) }
-        writer.endObject()
     }
 
     /// Reads the object.
     public init(decoding json: JSON, path: String = "entry") throws(DecodeError) {
         let reader = try WireReader(json, path)
-        var by: WireAuthor?
-        if let author = reader["by"] { by = try WireAuthor(decoding: author, path: "\(path).by") }
         self.init(
-            revision: try reader.integer("revision"), at: try reader.moment("at"), by: by,
-            kind: try reader.string("kind"),
-            changes: try reader.each("changes") { json, path throws(DecodeError) in
-                let change = try WireReader(json, path)
-                var run: ButtonRun?
-                if let json = change["run"] {
-                    run = try ButtonRun(decoding: json, path: "\(path).run")
-                }
-                var read = HistoryPage.Change(
-                    field: try change.string("field"), value: change["value"], was: change["was"],
-                    isConcurrent: change["concurrent"]?.boolValue ?? false, run: run)
-                read.isSecretSet = change["secret"]?["set"]?.boolValue
-                read.lost = change["lost"]
-                return read
-            }, message: reader["message"]?.stringValue)
+            revision: try reader.integer("revision"), at: try reader.moment("at"),
+            by: try reader.inner("by"), kind: try reader.string("kind"),
+            changes: try reader.objects("changes"), message: reader["message"]?.stringValue)
         redacts = reader["redacts"]?.integerValue
         proposal = reader["proposal"]?.integerValue
-        if reader["approvedBy"] != nil {
-            approvedBy = try reader.each("approvedBy") { json, path throws(DecodeError) in
-                try WireAuthor(decoding: json, path: path)
-            }
-        }
+        approvedBy = try reader.list("approvedBy")
         isBreakGlass = reader["breakGlass"]?.boolValue ?? false
+    }
+}
+
+extension HistoryPage.Change {
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("field", field)
+        writer.member("value", value)
+        writer.member("was", was)
+        if let isSecretSet { writer.object("secret") { $0.member("set", isSecretSet) } }
+        if isConcurrent { writer.member("concurrent", true) }
+        writer.member("lost", lost)
+        writer.member("run", run)
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            field: try reader.string("field"), value: reader["value"], was: reader["was"],
+            isConcurrent: reader["concurrent"]?.boolValue ?? false, run: try reader.inner("run"))
+        isSecretSet = reader["secret"]?["set"]?.boolValue
+        lost = reader["lost"]
     }
 }
 
@@ -361,19 +305,12 @@ public struct RedactResult: Hashable, Sendable {
     public var form: String
     /// The revision that says that the message was overwritten.
     public var revision: Revision
+}
 
-    /// The result in that revision.
-    public init(form: String, revision: Revision) {
-        self.form = form
-        self.revision = revision
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension RedactResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("revision", revision)
-        writer.endObject()
     }
 
     /// Reads the object.
@@ -388,17 +325,11 @@ public struct RedactResult: Hashable, Sendable {
 public struct RevealResult: Hashable, Sendable {
     /// The value in plain text; null if none is set.
     public var value: JSON
+}
 
-    /// A secure value.
-    public init(value: JSON) {
-        self.value = value
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension RevealResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("value", value)
-        writer.endObject()
     }
 
     /// Reads the object.

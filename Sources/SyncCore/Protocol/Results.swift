@@ -2,19 +2,15 @@
 // that they stay consistent. Decoders ignore unknown members.
 
 /// The result of a method without information: `{}`.
-public struct EmptyResult: Hashable, Sendable {
+public struct EmptyResult: Hashable, Sendable, WireObject {
     /// The one value.
     public init() {}
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.endObject()
-    }
+    package func encodeMembers(into writer: inout JSONWriter) {}
 }
 
 /// The result of `hello`.
-public struct HelloResult: Hashable, Sendable {
+public struct HelloResult: Hashable, Sendable, WireObject {
     public var protocolVersion: Int64
     /// The daemon, for example `pickersyncd/1.0`.
     public var server: String
@@ -31,7 +27,7 @@ public struct HelloResult: Hashable, Sendable {
     public var limits: [NamedLimit]
 
     /// The daemon's information about the connection.
-    public struct Peer: Hashable, Sendable {
+    public struct Peer: Hashable, Sendable, WireObject, WireReadable {
         public var connection: Int64
         public var uid: UInt32
         public var gid: UInt32
@@ -74,56 +70,58 @@ public struct HelloResult: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("protocol", protocolVersion)
         writer.member("server", server)
         writer.member("replica", replica)
         writer.member("features", features)
         writer.member("host", host)
-        writer.key("you")
-        writer.beginObject()
-        writer.member("connection", you.connection)
-        writer.member("uid", Int64(you.uid))
-        writer.member("gid", Int64(you.gid))
-        writer.member("pid", Int64(you.pid))
-        writer.member("user", you.user)
-        writer.endObject()
-        writer.key("limits")
-        writer.beginObject()
-        for limit in limits {
-            writer.key(named: limit.name)
-            writer.integer(limit.max)
+        writer.member("you", you)
+        writer.object("limits") { writer in
+            for limit in limits {
+                writer.key(named: limit.name)
+                writer.integer(limit.max)
+            }
         }
-        writer.endObject()
-        writer.endObject()
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
         let reader = try WireReader(json, "result")
-        let you = try WireReader(try reader.value("you"), "result.you")
         self.init(
             protocolVersion: try reader.integer("protocol"), server: try reader.string("server"),
             replica: try reader.string("replica"), features: try reader.strings("features"),
-            host: reader["host"]?.stringValue,
-            you: Peer(
-                connection: try you.integer("connection"), uid: try you.exactly("uid"),
-                gid: try you.exactly("gid"), pid: try you.exactly("pid"),
-                user: try you.string("user")),
+            host: reader["host"]?.stringValue, you: try reader.existing("you"),
             limits: (reader["limits"]?.objectValue?.members ?? []).compactMap { name, value in
                 value.integerValue.map { NamedLimit(name, $0) }
             })
     }
 }
 
+extension HelloResult.Peer {
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("connection", connection)
+        writer.member("uid", Int64(uid))
+        writer.member("gid", Int64(gid))
+        writer.member("pid", Int64(pid))
+        writer.member("user", user)
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            connection: try reader.integer("connection"), uid: try reader.exactly("uid"),
+            gid: try reader.exactly("gid"), pid: try reader.exactly("pid"),
+            user: try reader.string("user"))
+    }
+}
+
 /// The result of `form.list` and `form.watch`.
-public struct FormList: Hashable, Sendable {
+public struct FormList: Hashable, Sendable, WireObject {
     public var forms: [Summary]
 
     /// A form in the list.
-    public struct Summary: Hashable, Sendable {
+    public struct Summary: Hashable, Sendable, WireObject, WireReadable {
         public var form: String
         public var title: String?
         public var version: Int64
@@ -156,40 +154,36 @@ public struct FormList: Hashable, Sendable {
         self.forms = forms
     }
 
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("forms")
-        writer.beginArray()
-        for form in forms {
-            writer.beginObject()
-            writer.member("form", form.form)
-            writer.member("title", form.title)
-            writer.member("version", form.version)
-            writer.member("revision", form.revision)
-            writer.member("fields", form.fields)
-            writer.member("subscribers", form.subscribers)
-            writer.member("proposals", form.proposals)
-            form.link?.encode("link", into: &writer)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("forms", forms)
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
-        forms = try WireReader(json, "result").each("forms") { json, path throws(DecodeError) in
-            let reader = try WireReader(json, path)
-            var summary = Summary(
-                form: try reader.string("form"), title: reader["title"]?.stringValue,
-                version: try reader.integer("version"), revision: try reader.integer("revision"),
-                fields: try reader.integer("fields"),
-                subscribers: try reader.integer("subscribers"))
-            summary.proposals = reader["proposals"]?.integerValue
-            summary.link = try SharedFormState(reader, "link")
-            return summary
-        }
+        forms = try WireReader(json, "result").objects("forms")
+    }
+}
+
+extension FormList.Summary {
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("form", form)
+        writer.member("title", title)
+        writer.member("version", version)
+        writer.member("revision", revision)
+        writer.member("fields", fields)
+        writer.member("subscribers", subscribers)
+        writer.member("proposals", proposals)
+        writer.member("link", link)
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(
+            form: try reader.string("form"), title: reader["title"]?.stringValue,
+            version: try reader.integer("version"), revision: try reader.integer("revision"),
+            fields: try reader.integer("fields"), subscribers: try reader.integer("subscribers"))
+        proposals = reader["proposals"]?.integerValue
+        link = try reader.inner("link")
     }
 }
 
@@ -213,29 +207,20 @@ public struct SharedFormState: Hashable, Sendable {
     public var state: State?
     /// Why, unless it agrees.
     public var why: String?
+}
 
-    /// A state.
-    public init(fleet: String, state: State?, why: String? = nil) {
-        self.fleet = fleet
-        self.state = state
-        self.why = why
-    }
-
-    fileprivate func encode(_ name: StaticString, into writer: inout JSONWriter) {
-        writer.key(name)
-        writer.beginObject()
+extension SharedFormState: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("fleet", fleet)
         writer.member("state", state?.rawValue)
         writer.member("why", why)
-        writer.endObject()
     }
 
-    fileprivate init?(_ reader: WireReader, _ name: String) throws(DecodeError) {
-        guard let json = reader[name] else { return nil }
-        let link = try WireReader(json, name)
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
         self.init(
-            fleet: try link.string("fleet"),
-            state: State(rawValue: try link.string("state")), why: link["why"]?.stringValue)
+            fleet: try reader.string("fleet"),
+            state: State(rawValue: try reader.string("state")), why: reader["why"]?.stringValue)
     }
 }
 
@@ -247,31 +232,17 @@ public struct FormResult: Hashable, Sendable {
     public var revision: Revision
     public var definition: JSON
     /// The link to other hosts; `nil` if the form is not shared.
-    public var link: SharedFormState?
+    public var link: SharedFormState? = nil
+}
 
-    /// A form's definition.
-    public init(
-        form: String, version: Int64, log: String, revision: Revision, definition: JSON,
-        link: SharedFormState? = nil
-    ) {
-        self.link = link
-        self.form = form
-        self.version = version
-        self.log = log
-        self.revision = revision
-        self.definition = definition
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension FormResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("version", version)
         writer.member("log", log)
         writer.member("revision", revision)
         writer.member("definition", definition)
-        link?.encode("link", into: &writer)
-        writer.endObject()
+        writer.member("link", link)
     }
 
     /// Reads the object.
@@ -281,7 +252,7 @@ public struct FormResult: Hashable, Sendable {
             form: try reader.string("form"), version: try reader.integer("version"),
             log: try reader.string("log"), revision: try reader.integer("revision"),
             definition: try reader.value("definition"),
-            link: try SharedFormState(reader, "link"))
+            link: try reader.inner("link"))
     }
 }
 
@@ -292,31 +263,15 @@ public struct ApplyResult: Hashable, Sendable {
     public var revision: Revision
     /// Whether the form is new.
     public var isCreated: Bool
-    public var added: [String]
-    public var kept: [String]
-    public var invalid: [String]
-    public var reset: [String]
-    public var removed: [String]
+    public var added: [String] = []
+    public var kept: [String] = []
+    public var invalid: [String] = []
+    public var reset: [String] = []
+    public var removed: [String] = []
+}
 
-    /// What an apply did or would do.
-    public init(
-        form: String, version: Int64, revision: Revision, isCreated: Bool, added: [String] = [],
-        kept: [String] = [], invalid: [String] = [], reset: [String] = [], removed: [String] = []
-    ) {
-        self.form = form
-        self.version = version
-        self.revision = revision
-        self.isCreated = isCreated
-        self.added = added
-        self.kept = kept
-        self.invalid = invalid
-        self.reset = reset
-        self.removed = removed
-    }
-
-    /// Writes the object.
-    public func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension ApplyResult: WireObject {
+    package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("version", version)
         writer.member("revision", revision)
@@ -326,7 +281,6 @@ public struct ApplyResult: Hashable, Sendable {
         writer.member("invalid", invalid)
         writer.member("reset", reset)
         writer.member("removed", removed)
-        writer.endObject()
     }
 
     /// Reads the object.

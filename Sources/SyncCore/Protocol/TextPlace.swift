@@ -8,7 +8,6 @@ struct TextPlace {
         self.place = place
     }
 
-    /// Writes a byte.
     @inline(__always)
     mutating func put(_ byte: UInt8) {
         place.initialize(to: byte)

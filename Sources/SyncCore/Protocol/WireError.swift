@@ -41,7 +41,7 @@ public struct WireError: Error, Hashable, Sendable {
     /// An error of this kind with a line for people.
     public init(
         _ kind: ErrorKind, _ message: String, form: String? = nil, field: String? = nil,
-        path: String? = nil, expected: String? = nil
+        path: String? = nil, expected: String? = nil, needs: String? = nil
     ) {
         self.kind = kind
         self.message = message
@@ -49,6 +49,7 @@ public struct WireError: Error, Hashable, Sendable {
         self.field = field
         self.path = path
         self.expected = expected
+        self.needs = needs
     }
 
     /// The connection is closed before the request was started; `data.resend`.
@@ -59,10 +60,28 @@ public struct WireError: Error, Hashable, Sendable {
     }
 
     /// A `limit` error with the name and value of the limit.
-    public static func limit(_ name: String, max: Int64, _ message: String) -> WireError {
-        var error = WireError(.limit, message)
+    public static func limit(
+        _ name: String, max: some BinaryInteger, _ message: String, _ kind: ErrorKind = .limit,
+        form: String? = nil, field: String? = nil, path: String? = nil
+    ) -> WireError {
+        var error = WireError(kind, message, form: form, field: field, path: path)
         error.limit = name
-        error.max = max
+        error.max = Int64(max)
+        return error
+    }
+
+    /// A request about something that is over, with how it ended and by whom.
+    static func over(
+        _ what: String, _ how: String?, by user: String?, at time: Timestamp?, _ message: String,
+        form: String, field: String? = nil, _ more: (name: String, value: JSON?)...
+    ) -> WireError {
+        var error = WireError(.conflict, message, form: form, field: field)
+        var ended = JSONObject([("what", .string(what))])
+        ended["how"] = how.map { .string($0) }
+        ended["by"] = user.map { .string($0) }
+        ended["at"] = time.map { .string($0.description) }
+        for (name, value) in more { ended[name] = value }
+        error.ended = .object(ended)
         return error
     }
 }
@@ -104,16 +123,12 @@ extension WireError {
         writer.member("field", field)
         writer.member("path", path)
         writer.member("expected", expected)
-        if !fields.isEmpty {
-            writer.key("fields")
-            fields.encode(into: &writer)
-        }
+        if !fields.isEmpty { writer.member("fields", fields) }
         if !approval.isEmpty {
             writer.member("fields", approval.map(\.field))
-            writer.key("approval")
-            writer.beginObject()
-            for needed in approval { needed.encodeMember(into: &writer) }
-            writer.endObject()
+            writer.object("approval") { writer in
+                for needed in approval { needed.encodeMember(into: &writer) }
+            }
         }
         if !similar.isEmpty { writer.member("similar", similar) }
         writer.member("limit", limit)
@@ -122,15 +137,12 @@ extension WireError {
         writer.member("needs", needs)
         writer.member("ended", ended)
         if !problems.isEmpty {
-            writer.key("problems")
-            writer.beginArray()
-            for problem in problems {
+            writer.array("problems", problems) { writer, problem in
                 writer.beginObject()
                 writer.member("path", problem.path)
                 writer.member("message", problem.message)
                 writer.endObject()
             }
-            writer.endArray()
         }
         writer.member("press", press)
         if resend { writer.member("resend", true) }

@@ -34,7 +34,6 @@ protocol WireValue {
     var boolValue: Bool? { get }
     /// The elements of an array; `nil` for other kinds.
     var list: [Self]? { get }
-    /// The member of an object with this name.
     func member(_ name: String) -> Self?
     func tree() throws(DecodeError) -> JSON
 }
@@ -174,7 +173,6 @@ extension JSONWriter {
         integer(value)
     }
 
-    /// A member with a flag.
     @inline(__always)
     mutating func member(_ name: StaticString, _ flag: Bool) {
         key(name)

@@ -277,6 +277,7 @@ struct Examination {
                 for line in link.isWell ? [link.summary] : link.lines {
                     add(link.isWell ? .good : .odd, line)
                 }
+                if let advice = link.serverAdvice { add(.odd, advice) }
             }
         } catch {
             switch error {

@@ -197,6 +197,34 @@ struct LinkReport {
             + (dropped["why"]?.stringValue ?? "")
     }
 
+    /// What is known of the server's version.
+    var serverAdvice: String? {
+        guard let version = json["serverVersion"]?.stringValue else { return nil }
+        let faults = Self.faults(ofServer: version)
+        if faults.isEmpty { return nil }
+        let server = json["server"]?.stringValue ?? "the server"
+        return "\(server) is nats-server \(version), which has "
+            + "\(faults.joined(separator: " and ")) unless its distributor has repaired it: others "
+            + "may get in there or delete the log, though not read or forge edits; use a newer one"
+    }
+
+    /// Published faults of a version of nats-server by which others get in or delete streams.
+    static func faults(ofServer version: String) -> [String] {
+        let parts = version.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 3, let major = parts[0], let minor = parts[1], let patch = parts[2]
+        else { return [] }
+        func isBefore(_ repaired: [(minor: Int, patch: Int)]) -> Bool {
+            if major != 2 { return major < 2 }
+            // Each branch that was repaired has its own version; those before have none.
+            let branch = repaired.first { $0.minor >= minor }
+            return branch.map { $0.minor > minor || $0.patch > patch } ?? false
+        }
+        return [
+            ("CVE-2023-47090", isBefore([(9, 23), (10, 2)])),
+            ("CVE-2025-30215", isBefore([(10, 27), (11, 1)])),
+        ].filter(\.1).map(\.0)
+    }
+
     /// The forms that wait, and for what.
     var waiting: [String] {
         forms.compactMap { form in
@@ -222,8 +250,11 @@ struct LinkReport {
         let server = json["server"]?.stringValue ?? ""
         let microseconds = json["rttUs"]?.integerValue ?? 0
         let rtt = "\(microseconds / 1_000).\(microseconds / 100 % 10) ms"
-        let words = json["up"]?.boolValue == true ? "up" : "catching up"
-        return "\(words) (\(server), \(rtt))"
+        if json["up"]?.boolValue == true { return "up (\(server), \(rtt))" }
+        let left = json["behind"]?["messages"]?.integerValue ?? 0
+        let seconds = (json["behind"]?["ms"]?.integerValue ?? 0) / 1_000
+        let age = seconds > 0 ? ", \(StatusRequest.span(seconds)) old" : ""
+        return "catching up (\(server), \(rtt)), \(left) messages behind\(age)"
     }
 
     private var unsent: String {

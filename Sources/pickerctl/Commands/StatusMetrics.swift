@@ -128,6 +128,12 @@ enum Metrics {
             "Transactions that the log of the fleet does not have."),
         Metric("link_unsent_bytes", .gauge, "link.unsent.bytes", "Their bytes."),
         Metric(
+            "link_behind_messages", .gauge, "link.behind.messages",
+            "Messages of the fleet that are left to read after a start or a cut."),
+        Metric(
+            "link_behind_seconds", .gauge, "link.behind.ms",
+            "While some are left, the age of the newest that was read.", .milliseconds),
+        Metric(
             "link_held_forms", .gauge, "link.heldForms",
             "Forms whose joins wait for a person or an upgrade."),
         Metric(

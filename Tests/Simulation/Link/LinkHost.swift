@@ -12,17 +12,33 @@ struct LinkStore {
     var replica: ReplicaID
     var forms: [String: CausalContext] = [:]
     var cursor: LinkCursor?
-    var counter: UInt64 = 0
+    /// The newest write of the replica in each form.
+    var counters: [String: UInt64] = [:]
+    /// The counters of transactions by form that the log may not have, in ascending order.
+    var outbox: [String: [UInt64]] = [:]
+    /// The newest change of a form that the log may not have and only a whole tells; 0: all of it.
+    var untold: [String: UInt64] = [:]
+
+    /// The log has what a whole covers.
+    mutating func told(_ form: String, _ context: CausalContext) {
+        let replica = replica
+        outbox[form]?.removeAll { context.contains(Dot(replica, $0)) }
+        if let newest = untold[form], newest == 0 || context.contains(Dot(replica, newest)) {
+            untold[form] = nil
+        }
+    }
 }
 
 /// How a transaction and a whole look in this simulation.
 enum LinkContent {
-    static func value(of dot: Dot) -> UInt64 { dot.replica.id &* 31 &+ dot.counter &* 0x9e37 }
+    private static func value(of dot: Dot, _ form: String) -> UInt64 {
+        dot.replica.id &* 31 &+ dot.counter &* 0x9e37 &+ UInt64(form.utf8.count)
+    }
 
-    static func transaction(_ dot: Dot) -> [UInt8] {
+    static func transaction(_ dot: Dot, of form: String) -> [UInt8] {
         var writer = CausalityWriter()
         dot.write(to: &writer)
-        writer.unsigned(value(of: dot))
+        writer.unsigned(value(of: dot, form))
         return writer.bytes
     }
 
@@ -35,13 +51,13 @@ enum LinkContent {
         return writer.bytes
     }
 
-    /// The dots of an item; `nil` if it is none that a host wrote.
-    static func dots(_ item: LinkItem) -> CausalContext? {
+    /// The dots of an item; `nil` if it is none that a host wrote of the form.
+    static func dots(_ item: LinkItem, of form: String) -> CausalContext? {
         var reader = CausalityReader(item.bytes)
         do {
             if item.kind == .transaction {
                 let dot = try Dot(from: &reader)
-                guard try reader.unsigned() == value(of: dot) else { return nil }
+                guard try reader.unsigned() == value(of: dot, form) else { return nil }
                 try reader.expectEnd()
                 return CausalContext(dots: [dot])
             }
@@ -117,7 +133,9 @@ final class LinkHost {
     func restart(from backup: LinkStore?, at now: Moment) {
         if var backup {
             backup.replica = ReplicaID(id: durable.replica.id, epoch: durable.replica.epoch + 1)
-            backup.counter = 0
+            backup.counters = [:]
+            backup.outbox = [:]
+            backup.untold = backup.forms.mapValues { _ in 0 }
             durable = backup
         }
         unwritten = []
@@ -132,27 +150,43 @@ final class LinkHost {
         isUp = false
         toServer = []
         fromServer = []
-        for form in LinkWorld.forms where durable.forms[form] != nil {
-            machine.share(form, at: now)
+        for form in LinkWorld.forms {
+            if durable.untold[form] != nil { machine.share(form, at: now) }
+            for counter in durable.outbox[form] ?? [] {
+                tell(transaction(form, Dot(durable.replica, counter)), at: now)
+            }
         }
     }
 
+    private func transaction(_ form: String, _ dot: Dot) -> LinkTransaction {
+        LinkTransaction(
+            form: form, replica: dot.replica, counters: dot.counter...dot.counter,
+            bytes: LinkContent.transaction(dot, of: form))
+    }
+
+    private func tell(_ transaction: LinkTransaction, at now: Moment) {
+        told[transaction.form, default: CausalContext()].insert(
+            Dot(transaction.replica, transaction.counters.lowerBound))
+        machine.add(transaction, at: now)
+    }
+
     func edit(_ form: String) {
-        working.counter += 1
-        let dot = Dot(working.replica, working.counter)
-        working.forms[form, default: CausalContext()].insert(dot)
-        unwritten.append(
-            LinkTransaction(
-                form: form, replica: dot.replica, counters: dot.counter...dot.counter,
-                bytes: LinkContent.transaction(dot)))
+        let dot = nextDot(of: form)
+        working.outbox[form, default: []].append(dot.counter)
+        unwritten.append(transaction(form, dot))
     }
 
     /// The form is deleted, or made again: in this simulation a dot that no transaction has.
     func delete(_ form: String) {
-        working.counter += 1
-        working.forms[form, default: CausalContext()].insert(
-            Dot(working.replica, working.counter))
+        working.untold[form] = nextDot(of: form).counter
         unwrittenWholes.insert(form)
+    }
+
+    private func nextDot(of form: String) -> Dot {
+        working.counters[form, default: 0] += 1
+        let dot = Dot(working.replica, working.counters[form] ?? 1)
+        working.forms[form, default: CausalContext()].insert(dot)
+        return dot
     }
 
     func commit(at now: Moment) {
@@ -161,11 +195,7 @@ final class LinkHost {
         unwritten = []
         defer { unwrittenWholes = [] }
         machine.saved(through: takenOrder, at: now)
-        for transaction in written {
-            told[transaction.form, default: CausalContext()].insert(
-                Dot(transaction.replica, transaction.counters.lowerBound))
-            machine.add(transaction, at: now)
-        }
+        for transaction in written { tell(transaction, at: now) }
         for form in unwrittenWholes.sorted() { machine.share(form, at: now) }
         machine.knows(durable.forms.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     }
@@ -183,7 +213,12 @@ final class LinkHost {
             switch action {
             case .report(.fork), .report(.otherLife):
                 faults.append("\(name) says that two machines write as one replica")
-            case .subscribe, .report, .hostsChanged, .wholeTaken: break
+            case .subscribe, .report, .hostsChanged: break
+            case .wholeTaken(let form, let context): working.told(form, context)
+            case .transactionsTaken(let form, let newest):
+                if newest.replica == working.replica {
+                    working.outbox[form]?.removeAll { $0 <= newest.counter }
+                }
             case .present(let peers):
                 people.take(peers.filter { bug != .departureNotHeard || $0.presence != nil })
             case .publish(let message): publish(message, now)
@@ -233,7 +268,7 @@ final class LinkHost {
     private func take(_ delivery: LinkDelivery) {
         takenOrder = delivery.order
         for item in delivery.items {
-            guard let dots = LinkContent.dots(item) else {
+            guard let dots = LinkContent.dots(item, of: delivery.form) else {
                 faults.append("\(name): a message was put together wrongly")
                 continue
             }

@@ -19,6 +19,9 @@ struct LinkTruth {
     private(set) var ever: [String: CausalContext] = [:]
     private let keys = LinkKeys.forTests()
 
+    /// How many messages were read.
+    var count: Int { parts.count }
+
     /// Reads the messages that are new.
     mutating func read(_ messages: [LinkPublication]) {
         for message in messages[parts.count...] { parts.append(open(message)) }
@@ -37,7 +40,7 @@ struct LinkTruth {
             let content = (1...headers.part.count).flatMap { all[$0] ?? [] }
             var context = CausalContext()
             for item in (try? LinkItem.decode(content)) ?? [] {
-                context.formUnion(LinkContent.dots(item) ?? CausalContext())
+                context.formUnion(LinkContent.dots(item, of: form) ?? CausalContext())
             }
             contents[id] = context
             ever[form, default: CausalContext()].formUnion(context)

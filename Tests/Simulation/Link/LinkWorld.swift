@@ -42,6 +42,10 @@ package final class LinkWorld {
     private var now = Moment(wallMilliseconds: 1_795_511_636_000, monotonicNanoseconds: 1)
     /// Of each stream.
     private var truths: [LinkTruth]
+    /// What any log had at some time, by form.
+    private var ever: [String: CausalContext] = [:]
+    /// The cursor of each host at the last check, which holds as long as it is the same.
+    private var checked: [LinkCursor?] = [nil, nil, nil]
     /// What went wrong; the first is the cause.
     package private(set) var faults: [String] = []
 
@@ -49,17 +53,20 @@ package final class LinkWorld {
         context.encoded.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// Steps of a run before the faults end.
-    package static let steps = 1_000
+    /// Steps of a usual run before the faults end.
+    package static let usualSteps = 1_000
 
     /// What goes wrong with a seed; `nil`: nothing.
-    package static func failure(of seed: UInt64) -> String? {
-        LinkWorld(seed: seed).run(steps: steps).map { "link, seed \(seed): \($0)" }
+    package static func failure(of seed: UInt64, steps: Int = usualSteps) -> String? {
+        LinkWorld(seed: seed).run(steps: steps).map { "link, seed \(seed), \(steps) steps: \($0)" }
     }
 
-    /// Whether one of the seeds finds a bug.
-    package static func finds(_ bug: LinkBug, in seeds: Range<UInt64>) -> Bool {
-        seeds.contains { LinkWorld(seed: $0, bug: bug).run(steps: steps) != nil }
+    /// How many of the seeds it takes to find a bug; `nil`: more than these.
+    package static func seeds(
+        toFind bug: LinkBug, in seeds: Range<UInt64>, steps: Int = usualSteps
+    ) -> Int? {
+        seeds.firstIndex { LinkWorld(seed: $0, bug: bug).run(steps: steps) != nil }
+            .map { seeds.distance(from: seeds.startIndex, to: $0) + 1 }
     }
 
     /// A fleet of three hosts, with one stream, or with two or three at sites.
@@ -120,6 +127,13 @@ package final class LinkWorld {
 
     /// What is not as it must be in the end.
     private func missing(_ expected: [String: CausalContext]) -> String? {
+        // What takes longest comes first, and what is dear to compare last.
+        for host in hosts {
+            if host.machine.unsent.transactions > 0 { return "\(host.name): unsent" }
+            if host.machine.phase != .live || !host.machine.hasReadAll {
+                return "\(host.name): \(host.machine.phase)"
+            }
+        }
         for host in hosts {
             for form in Self.forms {
                 let has = host.durable.forms[form] ?? CausalContext()
@@ -131,6 +145,8 @@ package final class LinkWorld {
                     return "\(host.name) and host0 disagree on \(form)"
                 }
             }
+        }
+        for host in hosts {
             for other in hosts where other !== host {
                 for form in Self.forms
                 where host.people.shown(of: other.name, in: form)
@@ -138,10 +154,6 @@ package final class LinkWorld {
                 {
                     return "\(host.name) does not show the people of \(other.name) in \(form)"
                 }
-            }
-            if host.machine.unsent.transactions > 0 { return "\(host.name): unsent" }
-            if host.machine.phase != .live || !host.machine.hasReadAll {
-                return "\(host.name): \(host.machine.phase)"
             }
         }
         return nil
@@ -152,7 +164,7 @@ package final class LinkWorld {
     private func step() {
         let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
         let choice = random.pick(weighted: [
-            (Step.edit, 12), (.delete, 1), (.toServer, 40), (.fromServer, 60), (.commit, 20),
+            (Step.edit, 12), (.delete, 4), (.toServer, 40), (.fromServer, 60), (.commit, 20),
             (.time, 12), (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2),
             (.server, 2), (.lose, 2), (.double, 2), (.people, 6), (.delay, 2),
             (.site, sites.streams.count == 1 ? 0 : 3),
@@ -318,10 +330,7 @@ package final class LinkWorld {
             faults += host.faults
             for form in Self.forms where host.machine.unsent(of: form) == 0 {
                 guard let told = host.told[form] else { continue }
-                let ever = truths.reduce(CausalContext()) {
-                    $0.union($1.ever[form] ?? CausalContext())
-                }
-                if !told.isSubset(of: ever) {
+                if !told.isSubset(of: ever[form] ?? CausalContext()) {
                     faults.append("\(host.name): \(form) left the outbox before the log had it")
                 }
             }
@@ -329,11 +338,18 @@ package final class LinkWorld {
     }
 
     private func readTruths() {
-        for site in truths.indices { truths[site].read(sites.streams[site].everTaken) }
+        for site in truths.indices {
+            let messages = sites.streams[site].everTaken
+            guard messages.count > truths[site].count else { continue }
+            truths[site].read(messages)
+            ever.merge(truths[site].ever) { $0.union($1) }
+        }
     }
 
     /// The store has the effect of each message up to its cursors, if the log still has that one.
     private func checkCursor(_ host: LinkHost) {
+        guard checked[host.index] != host.durable.cursor else { return }
+        checked[host.index] = host.durable.cursor
         readTruths()
         for kept in host.durable.cursor?.streams ?? [] {
             for (site, stream) in sites.streams.enumerated()

@@ -15,6 +15,7 @@ package struct ModelStream {
         package let nanoseconds: Int64
         /// Its index in `everTaken`.
         package let place: Int
+        fileprivate let isWhole: Bool
     }
 
     private struct Consumer {
@@ -128,11 +129,12 @@ package struct ModelStream {
         }
         last += 1
         ids[id] = (last, now)
+        let isWhole = if case .whole? = LinkSubject(message.subject)?.content { true } else { false }
         log.append(
             Stored(
                 sequence: last, message: message,
                 nanoseconds: 1_795_511_636_000_000_000 + Int64(now) + Int64(everTaken.count),
-                place: everTaken.count))
+                place: everTaken.count, isWhole: isWhole))
         everTaken.append(message)
         return json(reply, #"{"stream":"PS_\#(fleet)",\#(domain) "seq":\#(last)}"#)
     }
@@ -155,25 +157,23 @@ package struct ModelStream {
                 + #""num_pending":\#(pending(of: consumer).count)}"#)
     }
 
-    private func pending(of consumer: Consumer) -> [Stored] {
-        let wanted = log.filter { $0.sequence >= consumer.next }
+    private func pending(of consumer: Consumer) -> ArraySlice<Stored> {
+        // Sequences ascend, and a consumer is nearly always at the end.
+        let before = log.lastIndex { $0.sequence < consumer.next }
+        let wanted = log[(before.map { $0 + 1 } ?? 0)...]
         guard consumer.wholes else { return wanted }
         var newest: [String: UInt64] = [:]
-        for stored in log where isWhole(stored) {
+        for stored in log where stored.isWhole {
             newest[stored.message.subject] = stored.sequence
         }
-        return wanted.filter { isWhole($0) && newest[$0.message.subject] == $0.sequence }
-    }
-
-    private func isWhole(_ stored: Stored) -> Bool {
-        if case .whole? = LinkSubject(stored.message.subject)?.content { true } else { false }
+        return wanted.filter { $0.isWhole && newest[$0.message.subject] == $0.sequence }[...]
     }
 
     /// What consumers have for their pulls now.
     package mutating func deliver(at now: UInt64) -> [(host: Int, arrival: LinkArrival)] {
         var arrivals: [(host: Int, arrival: LinkArrival)] = []
-        for place in consumers.indices {
-            var waiting = pending(of: consumers[place])[...]
+        for place in consumers.indices where !consumers[place].pulls.isEmpty {
+            var waiting = pending(of: consumers[place])
             while !consumers[place].pulls.isEmpty {
                 let pull = consumers[place].pulls[0]
                 if pull.until <= now || pull.left == 0 {

@@ -112,6 +112,35 @@ import Testing
         }
     }
 
+    @Test("progress that was told before the names get other numbers is told to a later watcher")
+    func namesOfProgress() throws {
+        func ask(_ id: ConnectionID, _ method: String, _ params: String) -> [String] {
+            host.ask(id, #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#)
+        }
+        let button = #"{"id":"go","type":"button","runs":"one"}"#
+        apply([#"{"id":"a","type":"toggle"}"#, button])
+        let handler = host.connect(uid: 0, user: "root")
+        _ = ask(handler, "button.handle", #"{"form":"f","fields":["go"]}"#)
+        _ = ask(root, "state.set", #"{"form":"f","changes":[{"field":"go","press":true}]}"#)
+        let assigned = try #require(host.take(handler).last { $0.contains("button.assigned") })
+        let run = try #require(try JSON(parsing: assigned)["params"])
+        let (press, ticket) = (try #require(run["press"]), try #require(run["ticket"]))
+        _ = ask(
+            handler, "button.progress",
+            #"{"press":\#(press.encodedText),"ticket":\#(ticket.encodedText),"text":"half"}"#)
+        host.run(.iterationEnded)
+        let number = form?.names.number(of: "go")
+        for round in 0..<12 {
+            let fresh = (0..<1_000).map { #"{"id":"x\#(round)-\#($0)","type":"toggle"}"# }
+            apply(fresh + [button])
+        }
+        #expect(form?.names.number(of: "go") != number)
+        let watcher = host.connect(uid: 1000, user: "alice")
+        _ = ask(watcher, "state.subscribe", #"{"form":"f","fields":["go"]}"#)
+        host.run(.iterationEnded)
+        #expect(host.take(watcher).contains { $0.contains(#""text":"half""#) })
+    }
+
     @Test("edits of a batch whose definitions change get the numbers of their own definition")
     func namesInABatch() throws {
         let watcher = host.connect(uid: 1000, user: "alice")

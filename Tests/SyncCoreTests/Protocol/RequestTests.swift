@@ -104,10 +104,9 @@ struct RequestTests {
                 == .single(Call(id: nil, content: .success(request))))
     }
 
-    @Test("every method is among them, under its own name")
+    @Test("every method is among them")
     func everyMethod() {
         #expect(Set(Self.requests.map(\.method)) == Set(Method.allCases))
-        for method in Method.allCases { #expect("\(method.name)" == method.rawValue) }
     }
 
     /// Method, params, kind and path of the refusal.

@@ -1,5 +1,6 @@
-import SyncCore
 import Testing
+
+@testable import SyncCore
 
 @Suite("Results, notifications and errors")
 struct WireMessageTests {

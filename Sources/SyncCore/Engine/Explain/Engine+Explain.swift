@@ -10,9 +10,7 @@ struct ExplainSearch {
     let field: String
     /// The control that stores its value, if it is one.
     let root: String?
-    /// What is known.
     var facts: Explanation
-    /// Only revisions before this one.
     var before: UInt64
     /// Whether only one revision is wanted, the one before `before`.
     let isExact: Bool
@@ -25,9 +23,7 @@ extension Engine {
     func explain(_ params: StateExplain, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
         let state = form.committed
-        guard let index = state.definition.index(of: params.field) else {
-            throw noField(params.field, form, state)
-        }
+        let index = try index(of: params.field, form, state)
         guard params.at ?? 0 <= Revision(clamping: state.revision) else {
             throw WireError(
                 .invalidParams,

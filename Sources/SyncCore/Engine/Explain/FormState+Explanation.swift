@@ -209,7 +209,6 @@ extension FormDefinition {
         return found
     }
 
-    /// The controls in the conditions that show a control.
     private func shownBy(_ control: Control) -> [Int] {
         let own = control.visibleWhen?.references ?? []
         let ofSection = sections[control.section].visibleWhen?.references ?? []

@@ -33,25 +33,23 @@ extension Transaction {
     }
 }
 
-extension RevisionRecord.Met {
+extension RevisionRecord.Met: WireObject {
     /// About how many bytes it takes as JSON text.
     var bytesEstimate: Int {
         120 + (meeting.seen?.utf8.count ?? 0) + 90 * meeting.others.count
     }
 
-    /// Writes the object.
-    func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+    func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
-        writer.key("meeting")
-        meeting.encode(into: &writer)
-        writer.endObject()
+        writer.member("meeting", meeting)
     }
 
     /// Parses the object; `nil` for anything else.
     init?(json: JSON) {
         guard let field = json["field"]?.stringValue,
-            let meeting = json["meeting"].flatMap({ try? Explanation.Meeting(decoding: $0) })
+            let meeting = json["meeting"].flatMap({
+                try? Explanation.Meeting(decoding: $0, path: "met")
+            })
         else { return nil }
         self.init(field: field, meeting: meeting)
     }

@@ -175,8 +175,7 @@ extension Engine {
     func linkTest(_ call: PendingCall) throws(WireError) {
         guard let fleet else { throw .noLink }
         let peer = call.connection.peer
-        let isInGroup = configuration.creatorsGID.map { peer.gid == $0 || peer.groups.contains($0) }
-        guard peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false else {
+        guard operates(peer) else {
             throw WireError(
                 .forbidden,
                 "\(peer.user.escapedForDisplay()) may not test the link; root, the daemon's user "
@@ -325,6 +324,10 @@ extension Engine {
             case .makeWhole(let form, let why): giveWhole(form, why, to: fleet)
             case .wholeTaken(let form, let context):
                 link.gathering.chores += link.partingForms.told(form, covering: context)
+                noteTold(form, covering: context)
+            case .transactionsTaken(let form, let newest):
+                // A later batch of the form writes it: a change may be sent twice.
+                sharedForm(form)?.link?.outbox.told(newest)
             case .makeBeacon:
                 fleet.machine.beaconMade(
                     beaconDigests(fleet), awaited: fleet.awaitedForms, at: now)

@@ -35,6 +35,12 @@ extension Engine {
         form.link != nil && configuration.link?.mode == .follow
     }
 
+    /// Whether somebody is root, the daemon's user or in its group.
+    func operates(_ peer: Peer) -> Bool {
+        let isInGroup = configuration.creatorsGID.map { peer.gid == $0 || peer.groups.contains($0) }
+        return peer.uid == 0 || peer.uid == configuration.daemonUID || isInGroup ?? false
+    }
+
     /// Refuses edits of a form that this host follows.
     func requireOwnEdits(of form: LiveForm) throws(WireError) {
         guard follows(form), let link = configuration.link else { return }

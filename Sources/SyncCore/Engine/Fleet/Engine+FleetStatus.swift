@@ -14,6 +14,9 @@ extension Engine {
         ])
         if let server = fleet.server {
             status["server"] = .string(server.server.escapedForDisplay())
+            if !server.version.isEmpty {
+                status["serverVersion"] = .string(server.version.escapedForDisplay())
+            }
             status["rttUs"] = .integer(server.rttUs)
         } else {
             status["down"] = .object(
@@ -30,6 +33,12 @@ extension Engine {
             JSONObject([
                 ("transactions", .integer(machine.unsent.transactions)),
                 ("bytes", .integer(machine.unsent.bytes)),
+            ]))
+        let behind = fleet.machine.behind
+        status["behind"] = .object(
+            JSONObject([
+                ("messages", .integer(Int64(clamping: behind.messages))),
+                ("ms", .integer(behind.milliseconds)),
             ]))
         status["hosts"] = .array(machine.hosts.map { .object($0) })
         // A form that is not here is none that waits: its whole is to come.
@@ -54,6 +63,13 @@ extension Engine {
                     row["held"] = .string(fleet.whyHeld(form.name))
                 }
                 return .object(row)
+            } + (operates(peer) ? held.filter { form(named: $0) == nil }.sorted() : []).map {
+                // It has not come here yet, and has no rule on who may read it.
+                .object(
+                    JSONObject([
+                        ("form", .string($0)), ("agrees", 0), ("hosts", 0), ("unsent", 0),
+                        ("held", .string(fleet.whyHeld($0))),
+                    ]))
             })
         if let dropped = fleet.droppedReport(at: now.monotonicNanoseconds) {
             status["dropped"] = .object(dropped)

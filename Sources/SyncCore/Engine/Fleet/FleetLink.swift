@@ -11,7 +11,7 @@
 /// - Nothing is written to a bridge that has not read `answerBytesMax` bytes.
 ///
 /// Confined to the loop.
-final class FleetLink {
+package final class FleetLink {
     /// A delivery that is being joined.
     struct Joining {
         let delivery: LinkDelivery
@@ -33,7 +33,7 @@ final class FleetLink {
         }
     }
 
-    var machine: LinkMachine
+    package var machine: LinkMachine
     /// The connection of the bridge.
     var bridge: Connection?
     /// What is being joined; its work is in the inbox of the bridge's connection.
@@ -65,24 +65,25 @@ final class FleetLink {
     private(set) var heldBecause: [String: String] = [:]
     /// Other forms of names that forms here have, by name. A form that was not kept for its size
     /// has no whole.
-    private(set) var otherForms: [String: (lives: FormLives, whole: WholeForm?, bytes: Int)] = [:]
-    var counters = Counters()
+    package private(set) var otherForms:
+        [String: (lives: FormLives, whole: WholeForm?, bytes: Int)] = [:]
+    package var counters = Counters()
     /// The newest message that was not taken: its host, why, and when (monotonic nanoseconds).
     private var dropped: (host: String?, why: String, at: UInt64)?
     /// When a report of each kind was last logged (monotonic nanoseconds).
     private var loggedAt: [String: UInt64] = [:]
 
     /// Counters since the start.
-    struct Counters {
+    package struct Counters {
         var published: UInt64 = 0
         var joined: UInt64 = 0
         var known: UInt64 = 0
         /// Wholes that were made, by `WholeReason`.
-        var wholes: [String: UInt64] = [:]
+        package var wholes: [String: UInt64] = [:]
         /// How often the log was read from its beginning, by `ReadAgainReason`.
         var readsAnew: [String: UInt64] = [:]
-        var forks: UInt64 = 0
-        var disagreements: UInt64 = 0
+        package var forks: UInt64 = 0
+        package var disagreements: UInt64 = 0
         /// Messages that were not taken, by the name of the refusal.
         var refused: [String: UInt64] = [:]
     }
@@ -219,7 +220,7 @@ final class FleetLink {
 
 extension LinkTransfer {
     /// A publication as it goes to the bridge.
-    init(_ publication: LinkPublication) {
+    package init(_ publication: LinkPublication) {
         self.init(
             subject: publication.subject, reply: publication.reply,
             headers: publication.headers.map { "\($0.name): \($0.value)" },
@@ -227,7 +228,7 @@ extension LinkTransfer {
     }
 
     /// The message as the machine takes it.
-    var arrival: LinkArrival {
+    package var arrival: LinkArrival {
         LinkArrival(
             subject: subject, reply: reply,
             headers: headerPairs.map { LinkHeader($0.name, $0.value) }, payload: data)

@@ -14,13 +14,11 @@ struct Catalog {
     private var bytes = 0
     /// The oldest entry; `next` if there is none.
     private(set) var first: UInt64 = 1
-    /// The number of the next entry.
     var next: UInt64 { first + UInt64(entries.count) }
     /// Those who watch the list. Each has a cursor (`Connection.catalogCursor`) and knows its
     /// place.
     private(set) var watchers: [Connection] = []
 
-    /// A connection watches from now on.
     mutating func watch(_ connection: Connection) {
         if connection.catalogCursor == nil {
             connection.catalogPlace = watchers.count
@@ -73,7 +71,6 @@ struct Catalog {
     }
 }
 
-/// Who may read a form.
 struct FormReaders {
     let rule: AccessRule
     let owner: UInt32

@@ -26,13 +26,11 @@ struct FormRegistry {
     /// The form whose name has these bytes; the newer one of two.
     func look(up name: UnsafeBufferPointer<UInt8>) -> LiveForm? { byName[name] }
 
-    /// The form with that key.
     func look(up key: FormKey) -> LiveForm? {
         let place = inOrder.partitionIndex { !($0.key < key) }
         return place < inOrder.count && inOrder[place].key == key ? inOrder[place] : nil
     }
 
-    /// A number for a proposal.
     mutating func newProposalNumber() -> Int64 {
         proposalNumber += 1
         return proposalNumber

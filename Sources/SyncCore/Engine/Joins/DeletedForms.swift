@@ -192,7 +192,7 @@ extension Engine {
         guard let (_, definition) = try definition(saidBy: joined.hidden, over: start) else {
             throw JoinProblem("it has no definition")
         }
-        form.link = FormLink(host: configuration.link?.host ?? "")
+        form.link = configuration.link.map(FormLink.init)
         let next = state(said, definition, joined, over: start, lives)
         insert(form)
         do throws(JoinProblem) {

@@ -107,6 +107,12 @@ extension Engine {
     ) throws(WireError) {
         let state = form.working
         guard let own = state.shared else { return }
+        guard own.lives.former.union(other.lives.former).count < FormLives.formerMax else {
+            throw WireError(
+                .invalidParams,
+                "form \(form.name) has become one with \(FormLives.formerMax) others already; give "
+                    + "it another name, or delete one of the two", form: form.name)
+        }
         var theirs = other
         // Without their stores, all that they have counts as removed.
         if how == .ours { theirs.stores.removeAll { $0.store.kind != .sealed } }

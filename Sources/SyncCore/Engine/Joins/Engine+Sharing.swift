@@ -9,7 +9,7 @@ extension Engine {
     }
 
     /// Removes and returns what has become durable in shared forms since the last call: the changes
-    /// of each form in order, or the whole form, after a start for example.
+    /// of each form in order, or the whole form, after it was made for example.
     ///
     /// Nothing that is not durable is in it, whatever the durability is.
     public func takeShared() -> [SharedItem] {
@@ -90,7 +90,7 @@ extension Engine {
             }
             return
         }
-        if form.link?.host != shared.host { form.link = FormLink(host: shared.host) }
+        if form.link?.host != shared.host { form.link = FormLink(shared) }
         guard form.working.shared == nil else { return }
         guard shared.mode == .both else {
             log(
@@ -174,6 +174,9 @@ extension Engine {
 }
 
 extension LiveForm {
+    /// Which form of its name it is for edits; `nil` if it was never shared.
+    package var lives: FormLives? { working.shared?.lives }
+
     /// A state of a shared form for other hosts; `nil` if it is not shared.
     func whole(of state: FormState) -> WholeForm? {
         guard let shared = state.shared else { return nil }

@@ -58,13 +58,15 @@ final class SharedBatch {
 ///                    └──rollBack──▶ a whole is due ◀──the batch failed
 ///
 /// Confined to the loop.
-final class FormLink {
+package final class FormLink {
     /// More changes than this are not kept for a link that does not take them; a whole is sent
     /// instead.
     private static let unsentMax = 4_096
 
     /// The name of this host.
     let host: String
+    /// What the store has of the changes that the log may not have.
+    var outbox: SharedOutbox
     /// How far the other hosts were told of the people of this one, and whether there is more.
     var presenceCursor: UInt64 = 0
     var isPresenceNoted = false
@@ -72,13 +74,23 @@ final class FormLink {
     private var gathering: [FormDelta] = []
     /// What is durable and was not taken yet, oldest first.
     private var unsent: [SharedItem] = []
-    /// The whole form must be sent before any more changes: after a start, and after what was to be
-    /// sent has been dropped.
+    /// The whole form must be sent before any more changes: if the store does not have all changes
+    /// at a start, and after what was to be sent has been dropped.
     private var isWholeDue = true
     /// The next batch must have the whole form, because the form in memory is ahead of the store.
     private var wantsWhole = false
 
-    init(host: String) { self.host = host }
+    init(_ shared: LinkConfiguration) {
+        host = shared.host
+        outbox = SharedOutbox(fleet: shared.fleet)
+    }
+
+    /// A start: the log does not have these changes, and it has everything else.
+    func resume(_ outbox: SharedOutbox, _ changes: [SharedItem]) {
+        self.outbox = outbox
+        unsent = changes
+        isWholeDue = false
+    }
 
     /// Whether the link does not have all changes.
     var hasUntold: Bool { isWholeDue || wantsWhole || !gathering.isEmpty || !unsent.isEmpty }

@@ -102,7 +102,7 @@ public struct WholeForm: Sendable {
 
     /// The name of the form.
     public let form: String
-    let lives: FormLives
+    package let lives: FormLives
     /// The writes that it knows.
     public let context: CausalContext
     /// Sorted by id and kind; none is empty.

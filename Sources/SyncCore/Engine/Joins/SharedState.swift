@@ -2,15 +2,20 @@
 
 /// Which form it is of those that have or had one name: two that were made independently have two
 /// lives, until somebody makes one form of them.
-struct FormLives: Hashable, Sendable {
+package struct FormLives: Hashable, Sendable {
     /// The life of the definition in force.
-    let present: UInt64
-    /// Lives of forms that have become one with it.
-    let former: Set<UInt64>
+    package let present: UInt64
+    /// Lives of forms that have become one with it: the smallest numbers of them, so that hosts
+    /// which joined them in another order keep the same.
+    package let former: Set<UInt64>
+    /// The most former lives. A person decides on each; the next decision is refused.
+    static let formerMax = 64
 
     init(present: UInt64, former: Set<UInt64> = []) {
         self.present = present
-        self.former = former.subtracting([present])
+        let others = former.subtracting([present])
+        self.former =
+            others.count <= Self.formerMax ? others : Set(others.sorted()[..<Self.formerMax])
     }
 
     /// No life: of a form that was deleted while it was not shared.

@@ -52,10 +52,7 @@ extension Engine {
             guard let stack = form.working.cells[index].content.leases else { continue }
             let isOver: (Lease) -> Bool = { form.leaseEnd($0).isReached(at: now) }
             if let over = stack.leases.last(where: isOver) {
-                let owner = Author(
-                    user: over.by.user, uid: over.by.uid, client: "pickersyncd", connection: 0,
-                    replica: replica, host: over.by.host
-                ).withText()
+                let owner = daemon(for: over.by)
                 let ending =
                     transaction
                     ?? Transaction(form, author: owner, stamp: clocks.newStamp(), reading: now)
@@ -134,12 +131,10 @@ extension Engine {
                 }
             if isShort { continue }
             let id = definition.controls[target].id
-            var error = WireError.limit(
+            throw .limit(
                 "leaseMax", max: longest,
-                "a value of \(id) lasts at most \(DurationText.text(seconds: longest))")
-            error.form = form.name
-            error.field = id
-            throw error
+                "a value of \(id) lasts at most \(DurationText.text(seconds: longest))",
+                form: form.name, field: id)
         }
     }
 
@@ -150,9 +145,7 @@ extension Engine {
         let definition = state.definition
         try require(.read, form, state, nil, connection.peer)
         try requireWritable(form)
-        guard let control = definition.index(of: params.field) else {
-            throw noField(params.field, form, state)
-        }
+        let control = try index(of: params.field, form, state)
         try requireEdit(.reset, form, state, control, connection.peer)
         try requireLeasable(.reset, control, form)
         let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
@@ -212,15 +205,10 @@ extension Engine {
     private func noLease(_ control: Int, _ form: LiveForm, _ sentence: String) -> WireError {
         let cell = form.working.cells[control]
         let id = form.working.definition.controls[control].id
-        var error = WireError(.conflict, "\(id) \(sentence)", form: form.name, field: id)
-        var ended = JSONObject([("what", "lease")])
-        if let by = cell.by {
-            ended["how"] = .string(by.client == "pickersyncd" ? "ended" : "changed")
-            ended["by"] = .string(by.user)
-            ended["at"] = .string(Timestamp(milliseconds: cell.at).description)
-        }
-        error.ended = .object(ended)
-        return error
+        return .over(
+            "lease", cell.by.map { $0.client == "pickersyncd" ? "ended" : "changed" },
+            by: cell.by?.user, at: cell.by.map { _ in Timestamp(milliseconds: cell.at) },
+            "\(id) \(sentence)", form: form.name, field: id)
     }
 
     // MARK: - Holders
@@ -261,7 +249,6 @@ extension Engine {
         }
     }
 
-    /// A connection holds a lease from now on.
     func hold(_ lease: Lease, of form: LiveForm, _ connection: Connection) {
         let holder = connection.makeLeaseHolder(at: clocks.steadyMilliseconds())
         holder.hold(form.key) { registry.look(up: $0) != nil }

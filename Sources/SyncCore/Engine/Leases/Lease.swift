@@ -17,7 +17,6 @@
 struct Lease: Hashable, Sendable {
     /// Its name, which `resume` takes: the token of its first write.
     let id: String
-    /// Who set it.
     let by: Author
     var end: End
     /// The write that holds its value; while it is suspended, the last one that did.
@@ -25,7 +24,6 @@ struct Lease: Hashable, Sendable {
     /// The value; `nil` is the default.
     var value: JSON?
 
-    /// When it ends.
     enum End: Hashable, Sendable {
         /// At a time of the steady clock; `shown` is the wall time that this meant (milliseconds).
         case after(steady: Int64, shown: Int64)
@@ -103,7 +101,6 @@ final class LeaseStack: Hashable, Sendable {
 // MARK: - What a cell holds
 
 extension CellContent {
-    /// The value beneath all leases.
     var beneath: JSON? {
         if let leases { return leases.base }
         return isSet ? value : nil
@@ -246,7 +243,6 @@ extension LeaseStack {
             ? Base64.encode(Array(bytes.dropFirst())) : "\(bytes[0]):\(Base64.encode(bytes))"
     }
 
-    /// The stack of a text.
     static func read(text: String) -> LeaseStack? {
         let parts = text.split(separator: ":", maxSplits: 1)
         guard let last = parts.last, let bytes = Base64.decode(String(last)) else { return nil }

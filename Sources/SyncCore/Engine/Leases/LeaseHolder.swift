@@ -88,7 +88,6 @@ struct LeaseHolders {
 }
 
 extension LiveForm {
-    /// When a lease ends, as of now.
     func leaseEnd(_ lease: Lease) -> Deadlines.Time {
         switch lease.end {
         case .after(let steady, _): .steady(steady)

@@ -80,7 +80,7 @@ extension Engine {
         if case .stale(let ended) = trial {
             proposal.end(as: .stale, ended)
             save(proposal, of: form)
-            return answer(call, with: proposal, of: form)
+            return answerEdit(call, with: proposal.wire, of: form)
         }
         let author = connection.author(of: form, replica: replica).wire
         let at = Timestamp(milliseconds: now.wallMilliseconds)
@@ -97,7 +97,7 @@ extension Engine {
         if needs > 0 {
             proposal.wait(for: needs)
             save(proposal, of: form)
-            return answer(call, with: proposal, of: form)
+            return answerEdit(call, with: proposal.wire, of: form)
         }
         let (revision, runs) = try apply(trial, proposal, form)
         proposal.end(
@@ -106,7 +106,7 @@ extension Engine {
                 at: at, by: author, message: params.message,
                 revision: Revision(clamping: revision)))
         save(proposal, of: form)
-        answer(call, with: proposal, of: form)
+        answerEdit(call, with: proposal.wire, of: form)
         notePresses(runs, of: form)
     }
 
@@ -123,7 +123,7 @@ extension Engine {
         guard connection.peer.uid == proposal.proposer.peer.uid else {
             throw forbidden(
                 connection.peer, "withdraw proposal \(proposal.wire.name)",
-                AccessRule([.user(proposal.proposer.peer.user)]), form, nil)
+                AccessRule([.user(proposal.proposer.peer.user)]), form.name, nil)
         }
         end(proposal, as: .withdrawn, params, form, call)
     }
@@ -141,10 +141,6 @@ extension Engine {
                 message: params.message))
         save(proposal, of: form)
         scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
-        answer(call, with: proposal, of: form)
-    }
-
-    private func answer(_ call: PendingCall, with proposal: Proposal, of form: LiveForm) {
         answerEdit(call, with: proposal.wire, of: form)
     }
 
@@ -165,16 +161,10 @@ extension Engine {
         }
         guard let ended = proposal.wire.ended else { return (form, proposal) }
         let state = proposal.wire.state.rawValue
-        var error = WireError(
-            .conflict,
+        throw .over(
+            "proposal", state, by: ended.by?.user, at: ended.at,
             "proposal \(proposal.wire.name) is \(state)\(ended.why.map { ": \($0)" } ?? "")",
-            form: form.name)
-        var facts = JSONObject([("what", "proposal"), ("how", .string(state))])
-        facts["by"] = ended.by.map { .string($0.user) }
-        facts["at"] = .string(ended.at.description)
-        facts["why"] = ended.why.map { .string($0) }
-        error.ended = .object(facts)
-        throw error
+            form: form.name, ("why", ended.why.map { .string($0) }))
     }
 
     /// Refuses a vote that does not count: of the proposer, or of somebody whom no guard names.
@@ -201,7 +191,7 @@ extension Engine {
         if isNamed { return }
         let isAnyone = rules.contains { $0.from.principals.contains(.anyone) }
         throw forbidden(
-            peer, "approve or refuse proposal \(name)", rules.first?.from, form,
+            peer, "approve or refuse proposal \(name)", rules.first?.from, form.name,
             proposal.wire.fields.first,
             because: isAnyone
                 ? "approval.from does not name \(peer.user), and anyone is everybody but root and "

@@ -7,7 +7,6 @@ extension Engine {
         case stale(FormProposal.Ended)
         /// These changes, which ask for the approval of these guards.
         case values(Transaction, guards: [Int])
-        /// This definition.
         case definition(Redefinition, RevisionRecord.Kind, guards: [Int])
 
         var guards: [Int] {
@@ -69,7 +68,7 @@ extension Engine {
         transaction.lease = try lease.map { end throws(WireError) in try leaseEnd(end, "lease") }
         transaction.rareOrNew.runTerms = runTerms(proposal.wire.message)
         for id in proposal.named {
-            guard let index = definition.index(of: id) else { throw noField(id, form, state) }
+            let index = try index(of: id, form, state)
             let action: Change.Action = definition.types[index] == .button ? .press : .reset
             try requireEdit(action, form, state, index, peer)
             try requireMessage(proposal.wire.message, definition, index, form)
@@ -79,9 +78,7 @@ extension Engine {
             transaction.named.append(index)
         }
         for change in changes {
-            guard let index = definition.index(of: change.field) else {
-                throw noField(change.field, form, state)
-            }
+            let index = try index(of: change.field, form, state)
             for action in change.actions {
                 try apply(action, to: index, .present, transaction)
             }
@@ -118,7 +115,6 @@ extension Engine {
         return .definition(change, kind, guards: guards)
     }
 
-    /// The author of what a proposal changes: its proposer.
     private func author(of proposal: Proposal) -> Author {
         let by = proposal.wire.by
         return Author(
@@ -211,7 +207,6 @@ enum GuardVerdict {
 }
 
 extension FormProposal.Change {
-    /// The change as edits.
     fileprivate var actions: [SyncCore.Change.Action] {
         switch action {
         case .value(let value): [.value(value)]

@@ -49,15 +49,14 @@ extension Engine {
                 let id = definition.controls[index].id
                 throw forbidden(
                     peer, "change \(form.name)/\(id) without approval",
-                    definition.controls[index].approval?.breakGlass, form, id)
+                    definition.controls[index].approval?.breakGlass, form.name, id)
             }
         }
         guard let message else {
-            var error = WireError(
+            throw WireError(
                 .invalidParams, "a change without approval needs a message that says why",
-                form: form.name, field: guards.first.map { definition.controls[$0].id })
-            error.needs = "message"
-            throw error
+                form: form.name, field: guards.first.map { definition.controls[$0].id },
+                needs: "message")
         }
         let ids = guards.map { definition.controls[$0].id }
         try audit(
@@ -68,25 +67,6 @@ extension Engine {
                     + "without approval: \(message)",
                 [.event(.brokenGlass), .form(form.name)] + ids.map { .field($0) }
                     + peer.logFields))
-    }
-
-    /// Logs and returns `forbidden`.
-    ///
-    /// - Parameter reason: why; `nil` names those of the rule.
-    func forbidden(
-        _ peer: Peer, _ what: String, _ rule: AccessRule?, _ form: LiveForm, _ field: String?,
-        because reason: String? = nil
-    ) -> WireError {
-        effects.log(
-            LogEntry(
-                .warning, "forbidden: \(peer.whom) may not \(what)",
-                [.event(.forbidden), .form(form.name)] + (field.map { [.field($0)] } ?? [])
-                    + peer.logFields))
-        let who = rule?.principals.prefix(8).map(\.description).joined(separator: ", ") ?? ""
-        let why = reason ?? (who.isEmpty ? "nobody may" : "only \(who) may")
-        return WireError(
-            .forbidden, "\(peer.user) may not \(what); \(why)".escapedForDisplay(),
-            form: form.name, field: field)
     }
 
     // MARK: - The beginning
@@ -137,7 +117,7 @@ extension Engine {
         let limits = configuration.limits
         guard form.waitingProposals(of: form.working).count < limits.proposalsMax else {
             throw .limit(
-                "proposalsMax", max: Int64(limits.proposalsMax),
+                "proposalsMax", max: limits.proposalsMax,
                 "\(limits.proposalsMax) proposals of form \(form.name) wait already "
                     + "(proposalsMax); approve or refuse some first")
         }
@@ -150,7 +130,7 @@ extension Engine {
         }
         guard own < limits.proposalsPerUserMax else {
             throw .limit(
-                "proposalsPerUserMax", max: Int64(limits.proposalsPerUserMax),
+                "proposalsPerUserMax", max: limits.proposalsPerUserMax,
                 "\(limits.proposalsPerUserMax) proposals of yours wait already "
                     + "(proposalsPerUserMax); withdraw some first")
         }
@@ -163,7 +143,7 @@ extension Engine {
         }
         guard bytes > max else { return }
         throw .limit(
-            "proposalBytesMax", max: Int64(max),
+            "proposalBytesMax", max: max,
             "the proposals of form \(form.name) that wait take \(bytes) bytes with this one, and "
                 + "at most \(max) (proposalBytesMax); propose less at once")
     }
@@ -239,7 +219,6 @@ extension Engine {
         }
     }
 
-    /// The end of a proposal because a field has changed.
     func end(byChangeOf index: Int?, _ state: FormState) -> FormProposal.Ended {
         var ended = FormProposal.Ended(at: Timestamp(milliseconds: now.wallMilliseconds))
         guard let index, let by = state.cells[index].by else {
@@ -280,7 +259,6 @@ extension Engine {
 }
 
 extension Proposal {
-    /// Bytes of its text.
     var bytes: Int { JSONWriter.bytes { wire.encode(into: &$0) }.count }
 }
 

@@ -24,14 +24,12 @@ final class FormProposals {
     /// forms have no proposals.
     private var sent: [ObjectIdentifier: UInt64] = [:]
 
-    /// The proposals of a state, by number.
     func proposals(of state: FormState) -> [Proposal] {
         state.ongoing.rows(ofKind: Proposal.kind)
             .compactMap { row in Int64(row.id).flatMap { look(up: $0, row.state) } }
             .sorted { $0.id < $1.id }
     }
 
-    /// The proposal with that number in a state.
     func proposal(_ id: Int64, of state: FormState) -> Proposal? {
         state.ongoing[Proposal.name(id)].flatMap { look(up: id, $0) }
     }
@@ -50,7 +48,6 @@ final class FormProposals {
         changed.append((id, sequence))
     }
 
-    /// Forgets a proposal that is not kept any more.
     func forget(_ id: Int64) {
         known[id] = nil
         changed.removeAll { $0.id == id }

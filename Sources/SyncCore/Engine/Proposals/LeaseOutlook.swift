@@ -12,7 +12,6 @@ final class LeaseOutlook {
     /// guards, has more combinations than an edit may cost.
     private var valuesLeft = 20_000
 
-    /// The outlook of a state of a form.
     init(_ definition: FormDefinition, contents: @escaping (Int) -> CellContent) {
         self.definition = definition
         self.contents = contents
@@ -37,9 +36,10 @@ final class LeaseOutlook {
     }
 
     private func leased(_ controls: [Int]) -> Set<Int> {
-        Set(controls.lazy.flatMap { self.definition.targets[$0] }.filter {
-            self.contents($0).leases != nil
-        })
+        Set(
+            controls.lazy.flatMap { self.definition.targets[$0] }.filter {
+                self.contents($0).leases != nil
+            })
     }
 
     /// The controls with leases that decide whether a guard applies, and to what.

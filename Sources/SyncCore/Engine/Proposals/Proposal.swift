@@ -25,7 +25,6 @@ struct Proposal: Sendable {
     private(set) var wire: FormProposal
     /// Who proposed it, as the kernel said.
     let proposer: Person
-    /// The proposer's session, for undo.
     let session: String?
     /// When it expires, on the steady clock (milliseconds).
     let until: Int64
@@ -40,7 +39,6 @@ struct Proposal: Sendable {
     /// Who has approved it, in the order of the votes.
     private(set) var voters: [Person] = []
 
-    /// A proposal that waits.
     init(
         _ wire: FormProposal, by proposer: Person, session: String?, until: Int64, basis: UInt64,
         version: UInt64? = nil, named: [String] = [], watched: [String] = []
@@ -62,10 +60,8 @@ struct Proposal: Sendable {
 
     static func name(_ id: Int64) -> OngoingName { OngoingName(kind: kind, id: String(id)) }
 
-    /// Whether one of the votes is of the same person.
     func hasVote(of person: Person) -> Bool { voters.contains { $0.isSame(as: person) } }
 
-    /// Adds a vote.
     mutating func add(_ vote: FormProposal.Vote, of person: Person) {
         wire.votes.append(vote)
         voters.append(person)
@@ -77,7 +73,6 @@ struct Proposal: Sendable {
     /// Replaces its message, because that of its revision is overwritten.
     mutating func redact(to text: String) { wire.message = text }
 
-    /// Ends it.
     mutating func end(as state: ProposalState, _ ended: FormProposal.Ended) {
         wire.state = state
         wire.ended = ended
@@ -112,57 +107,47 @@ struct Person: Sendable {
 
 // MARK: - Rows
 
-extension Proposal {
+extension Proposal: WireObject {
     /// The row, as JSON text.
-    var encoded: [UInt8] {
-        JSONWriter.bytes { writer in
-            writer.beginObject()
-            writer.key("proposal")
-            wire.encode(into: &writer)
-            writer.key("proposer")
-            proposer.encode(into: &writer)
-            writer.member("session", session)
-            writer.member("until", until)
-            writer.member("basis", Int64(clamping: basis))
-            writer.member("version", version.map { Int64(clamping: $0) })
-            writer.member("named", named)
-            writer.member("watched", watched)
-            writer.key("voters")
-            writer.beginArray()
-            for voter in voters { voter.encode(into: &writer) }
-            writer.endArray()
-            writer.endObject()
-        }
+    var encoded: [UInt8] { JSONWriter.bytes { encode(into: &$0) } }
+
+    func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("proposal", wire)
+        writer.member("proposer", proposer)
+        writer.member("session", session)
+        writer.member("until", until)
+        writer.member("basis", Int64(clamping: basis))
+        writer.member("version", version.map { Int64(clamping: $0) })
+        writer.member("named", named)
+        writer.member("watched", watched)
+        writer.member("voters", voters)
     }
 
     init(decoding bytes: [UInt8]) throws {
         let json = try JSON(parsing: bytes)
         let reader = try WireReader(json, "row")
         self.init(
-            try FormProposal(decoding: try reader.value("proposal")),
-            by: try Person(decoding: try reader.value("proposer")),
+            try reader.existing("proposal"), by: try reader.existing("proposer"),
             session: reader["session"]?.stringValue, until: try reader.integer("until"),
             basis: try reader.exactly("basis"),
             version: try reader["version"] == nil ? nil : reader.exactly("version"),
             named: try reader.strings("named"), watched: try reader.strings("watched"))
-        voters = try reader.array("voters").map { try Person(decoding: $0) }
+        voters = try reader.objects("voters")
     }
 }
 
-extension Person {
-    fileprivate func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
+extension Person: WireObject, WireReadable {
+    func encodeMembers(into writer: inout JSONWriter) {
         writer.member("uid", Int64(peer.uid))
         writer.member("gid", Int64(peer.gid))
         writer.member("user", peer.user)
         writer.member("groups", .array(peer.groups.map { .integer(Int64($0)) }))
         writer.member("groupNames", peer.groupNames)
         writer.member("loginUID", peer.identity.loginUID.map(Int64.init))
-        writer.endObject()
     }
 
-    fileprivate init(decoding json: JSON) throws {
-        let reader = try WireReader(json, "person")
+    init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
         let groups = try reader.array("groups").compactMap {
             $0.integerValue.flatMap(UInt32.init(exactly:))
         }

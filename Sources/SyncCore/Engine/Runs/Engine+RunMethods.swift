@@ -52,11 +52,9 @@ extension Engine {
     ) throws(WireError) {
         let max = configuration.limits.handlersMax
         if desk.handlerCount < max || desk.takesPresses(connection.id) { return }
-        var error = WireError.limit(
-            "handlersMax", max: Int64(max),
-            "\(max) connections handle form \(form.name) already (handlersMax)")
-        error.form = form.name
-        throw error
+        throw .limit(
+            "handlersMax", max: max,
+            "\(max) connections handle form \(form.name) already (handlersMax)", form: form.name)
     }
 
     /// The buttons that a request names and the peer may handle.
@@ -109,18 +107,12 @@ extension Engine {
     }
 
     private func ended(_ row: RunRow, _ form: LiveForm) -> WireError {
-        var error = WireError(
-            .conflict,
-            "press \(row.run.press) of \(row.field) has ended: it is \(row.run.state.rawValue)",
-            form: form.name, field: row.field)
-        var writer = JSONWriter()
-        row.run.wire.encode(into: &writer)
-        var ended = JSONObject([("what", "run"), ("how", .string(row.run.state.rawValue))])
-        ended["by"] = row.run.handler.map { .string($0.user) }
-        ended["at"] = .string(Timestamp(milliseconds: row.run.since).description)
-        ended["run"] = try? JSON(parsing: writer.take())
-        error.ended = .object(ended)
-        return error
+        let run = row.run.wire
+        return .over(
+            "run", run.state.rawValue, by: run.handler?.user, at: run.since,
+            "press \(run.press) of \(row.field) has ended: it is \(run.state.rawValue)",
+            form: form.name, field: row.field,
+            ("run", try? JSON(parsing: JSONWriter.bytes { run.encode(into: &$0) })))
     }
 
     func buttonProgress(_ params: ButtonProgress, _ call: PendingCall) throws(WireError) {
@@ -166,24 +158,24 @@ extension Engine {
     func buttonFinish(_ params: ButtonFinish, _ call: PendingCall) throws(WireError) {
         let (form, row) = try run(params.ticket, params.press)
         try requireWritable(form)
-        guard let index = form.working.definition.index(of: row.field) else {
-            throw noField(row.field, form, form.working)
-        }
-        let runs = runs(of: form)
-        let stamp = clocks.newStamp()
-        let isCancelled = runs.desk.canceller(of: row.run.press) != nil
+        let index = try index(of: row.field, form, form.working)
+        let isCancelled = runs(of: form).desk.canceller(of: row.run.press) != nil
         let state: RunState =
             params.outcome == .done ? .done : isCancelled ? .cancelled : .failed
-        var board = form.working.board(index)
-        guard
-            let run = board.end(
-                row.run.press, as: state, at: stamp.milliseconds, in: form.working.revision + 1,
-                text: params.text, status: params.status)
-        else { throw ended(row, form) }
         scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
+        try end(row, of: index, form, as: state, text: params.text, status: params.status, call)
+    }
+
+    /// Ends a press and answers with its outcome.
+    private func end(
+        _ row: RunRow, of index: Int, _ form: LiveForm, as state: RunState, text: String? = nil,
+        status: Int64? = nil, _ call: PendingCall
+    ) throws(WireError) {
         let author = call.connection.author(of: form, replica: replica)
-        let outcome = revise(form, index, board, run, by: author, stamp)
-        noteEnd(outcome, of: form)
+        guard
+            let outcome = endRun(
+                row.run.press, of: index, form, as: state, by: author, text: text, status: status)
+        else { throw ended(row, form) }
         answer(call, with: outcome, of: form)
         serveRuns(of: form)
     }
@@ -193,30 +185,16 @@ extension Engine {
         let form = try editableForm(params.form, connection)
         try require(.read, form, form.working, nil, connection.peer)
         try requireWritable(form)
-        guard let index = form.working.definition.index(of: params.field) else {
-            throw noField(params.field, form, form.working)
-        }
+        let index = try index(of: params.field, form, form.working)
         try require(.press, form, form.working, index, connection.peer)
         guard let dot = Dot(params.press), let row = form.working.run(dot),
             row.field.isSameBytes(as: params.field)
         else { throw noPress(params.press, form, field: params.field) }
-        let author = connection.author(of: form, replica: replica)
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         switch row.run.state {
-        case .waiting:
-            let stamp = clocks.newStamp()
-            var board = form.working.board(index)
-            guard
-                let run = board.end(
-                    dot, as: .cancelled, at: stamp.milliseconds, in: form.working.revision + 1)
-            else {
-                throw ended(row, form)
-            }
-            let outcome = revise(form, index, board, run, by: author, stamp)
-            noteEnd(outcome, of: form)
-            answer(call, with: outcome, of: form)
-            serveRuns(of: form)
+        case .waiting: try end(row, of: index, form, as: .cancelled, call)
         case .running:
+            let author = connection.author(of: form, replica: replica)
             let runs = runs(of: form)
             // Told once: who asks again must not fill the queue of the handler's connection.
             let isKnown = runs.desk.canceller(of: dot) != nil
@@ -235,9 +213,7 @@ extension Engine {
         guard let dot = Dot(params.press), let row = form.committed.run(dot) else {
             throw noPress(params.press, form)
         }
-        let result = RunResult(
-            form: form.name, field: row.field,
-            revision: Revision(clamping: form.committed.revision), run: row.run.wire)
+        let result = result(row, form, form.committed)
         answer(call) { result.encode(into: &$0) }
     }
 
@@ -250,9 +226,13 @@ extension Engine {
     }
 
     private func answer(_ call: PendingCall, with row: RunRow, of form: LiveForm) {
-        let result = RunResult(
-            form: form.name, field: row.field,
-            revision: Revision(clamping: form.working.revision), run: row.run.wire)
+        let result = result(row, form, form.working)
         answerEdit(call, of: form) { result.encode(into: &$0) }
+    }
+
+    private func result(_ row: RunRow, _ form: LiveForm, _ state: FormState) -> RunResult {
+        RunResult(
+            form: form.name, field: row.field, revision: Revision(clamping: state.revision),
+            run: row.run.wire)
     }
 }

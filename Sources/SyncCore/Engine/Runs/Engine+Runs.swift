@@ -8,7 +8,6 @@ extension Engine {
     static let runsDeadline = OngoingName(kind: "runs", id: "")
     static let progressDeadline = OngoingName(kind: "progress", id: "")
 
-    /// What the form has for its runs.
     func runs(of form: LiveForm) -> FormRuns {
         if let runs = form.runs { return runs }
         let runs = FormRuns(reclaimMilliseconds: reclaimMilliseconds)
@@ -16,7 +15,7 @@ extension Engine {
         return runs
     }
 
-    private var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
+    var reclaimMilliseconds: Int64 { Int64(configuration.limits.reclaimSeconds) * 1_000 }
 
     // MARK: - Presses
 
@@ -34,18 +33,22 @@ extension Engine {
             if row.run.state.isFinal {
                 noteEnd(row, of: form)
             } else {
-                note(row.encoded, as: RunRow.name(row.run.press), of: form)
+                note(row, of: form)
             }
         }
         serveRuns(of: form)
+    }
+
+    private func note(_ row: RunRow, of form: LiveForm) {
+        note(row.encoded, as: RunRow.name(row.run.press), of: form)
     }
 
     /// Writes the outcome of a press, and forgets the oldest one beyond the limit.
     func noteEnd(_ row: RunRow, of form: LiveForm) {
         let runs = runs(of: form)
         runs.release(row.run.press, in: row.run.revision)
-        note(row.encoded, as: RunRow.name(row.run.press), of: form)
-        if let old = runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
+        note(row, of: form)
+        for old in runs.noteEnd(of: row.run.press, atMost: configuration.limits.outcomesMax) {
             note(nil, as: RunRow.name(old), of: form)
         }
     }
@@ -118,32 +121,43 @@ extension Engine {
             else { return }
             runs.desk.hold(press, id)
             let row = revise(form, index, board, run, by: author, stamp)
-            note(row.encoded, as: RunRow.name(press), of: form)
+            note(row, of: form)
             tell(id, assignment(of: row, ticket, form), of: form)
         case .runAgain(let press, let index):
             var board = form.working.board(index)
             guard let run = board.runAgain(press, at: stamp.milliseconds) else { return }
             runs.release(press, in: form.working.revision + 1, waitsAgain: true)
-            let row = revise(form, index, board, run, by: daemon(for: run), stamp)
-            note(row.encoded, as: RunRow.name(press), of: form)
+            note(revise(form, index, board, run, by: daemon(for: run.by), stamp), of: form)
         case .end(let press, let index, let state):
             let holder = runs.desk.holder(of: press)
-            var board = form.working.board(index)
-            guard
-                let run = board.end(
-                    press, as: state, at: stamp.milliseconds, in: form.working.revision + 1)
-            else { return }
-            let row = revise(form, index, board, run, by: daemon(for: run), stamp)
-            noteEnd(row, of: form)
+            guard let row = endRun(press, of: index, form, as: state) else { return }
             if let holder { tell(holder, cancellation(of: row, form, state: state), of: form) }
         }
     }
 
-    /// The author of what the daemon does with a press by itself.
-    private func daemon(for run: Run) -> Author {
+    /// A press ends in a revision of its own, by its own if nobody ends it; `nil` if it has ended
+    /// before.
+    func endRun(
+        _ press: Dot, of index: Int, _ form: LiveForm, as state: RunState, by author: Author? = nil,
+        text: String? = nil, status: Int64? = nil
+    ) -> RunRow? {
+        let stamp = clocks.newStamp()
+        var board = form.working.board(index)
+        guard
+            let run = board.end(
+                press, as: state, at: stamp.milliseconds, in: form.working.revision + 1,
+                text: text, status: status)
+        else { return nil }
+        let row = revise(form, index, board, run, by: author ?? daemon(for: run.by), stamp)
+        noteEnd(row, of: form)
+        return row
+    }
+
+    /// The author of what the daemon does by itself with a press or a lease of somebody.
+    func daemon(for by: Author) -> Author {
         Author(
-            user: run.by.user, uid: run.by.uid, client: "pickersyncd", connection: 0,
-            replica: replica, host: run.by.host
+            user: by.user, uid: by.uid, client: "pickersyncd", connection: 0, replica: replica,
+            host: by.host
         ).withText()
     }
 
@@ -250,9 +264,7 @@ extension Engine {
         for button in state.busyButtons {
             for run in button.board.active {
                 kept.insert(run.press)
-                note(
-                    RunRow(field: button.id, run: run).encoded, as: RunRow.name(run.press),
-                    of: form)
+                note(RunRow(field: button.id, run: run), of: form)
             }
         }
         for button in before.busyButtons {
@@ -286,13 +298,13 @@ extension Engine {
             if name != id { names.updateValue(name, forKey: id) }
         }
         if names.isEmpty { return }
-        for (press, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
+        for (_, bytes) in state.ongoing.rows(ofKind: RunRow.kind) {
             guard var row = try? RunRow(decoding: bytes), row.run.state.isFinal, !row.isPast,
                 let name = names[row.field]
             else { continue }
             row.field = name ?? row.field
             row.isPast = name == nil
-            note(row.encoded, as: OngoingName(kind: RunRow.kind, id: press), of: form)
+            note(row, of: form)
         }
     }
 
@@ -301,7 +313,6 @@ extension Engine {
         form.runs?.rolledBack(to: form.working) { connections[$0] != nil }
     }
 
-    /// The runs of a form as the store has them.
     func restoreRuns(of form: LiveForm, _ state: FormState) throws(EngineStartError) {
         var byField: [String: [Run]] = [:]
         var all: [Run] = []

@@ -6,17 +6,15 @@ final class FormRuns {
     /// The newest progress that was sent to each subscriber, while there is any. Not part of
     /// `Subscription`, because most forms have no progress.
     private var sent: [ObjectIdentifier: UInt64] = [:]
-    /// The presses that have ended, oldest first, from `endedFirst` on. Some may be gone after a
-    /// failed batch.
-    private var ended: [Dot] = []
-    private var endedFirst = 0
+    /// The presses that have ended, oldest first.
+    private var ended = Queue<Dot>()
     /// What was known of runs whose end may not be committed yet, with the revision of the end.
     private var released: [(press: Dot, revision: UInt64, hold: RunDesk.Hold)] = []
 
     /// - Parameter restored: What the store has of the form's runs.
     init(reclaimMilliseconds: Int64, restored: [Run] = []) {
         desk = RunDesk(reclaimMilliseconds: reclaimMilliseconds, restored: restored)
-        ended = restored.filter(\.state.isFinal).sorted(by: Run.endedEarlier).map(\.press)
+        noteEnded(among: restored)
     }
 
     /// A run has ended or waits again, in that revision.
@@ -46,21 +44,20 @@ final class FormRuns {
 
     // MARK: - Outcomes
 
-    /// Notes the end of a press; returns the one whose outcome is forgotten for it.
-    func noteEnd(of press: Dot, atMost max: Int) -> Dot? {
-        ended.append(press)
-        guard ended.count - endedFirst > max else { return nil }
-        let oldest = ended[endedFirst]
-        endedFirst += 1
-        // Moved seldom, so that each press takes constant time.
-        if endedFirst > max {
-            ended.removeFirst(endedFirst)
-            endedFirst = 0
-        }
-        return oldest
+    private func noteEnded(among runs: [Run]) {
+        ended = Queue()
+        let final = runs.filter(\.state.isFinal)
+        for run in final.sorted(by: Run.endedEarlier) { ended.append(run.press) }
     }
 
-    /// The revisions up to this one are committed.
+    /// Notes the end of a press; returns those whose outcomes are forgotten for it.
+    func noteEnd(of press: Dot, atMost max: Int) -> [Dot] {
+        ended.append(press)
+        var gone: [Dot] = []
+        while ended.count > max, let press = ended.takeFirst() { gone.append(press) }
+        return gone
+    }
+
     func committed(_ revision: UInt64) { released.removeAll { $0.revision <= revision } }
 
     /// A batch has failed: the runs are those of the committed state, held by those who held them.
@@ -76,8 +73,10 @@ final class FormRuns {
             isConnected: isConnected)
         released = []
         progress.removeAll(but: running)
-        ended = ended[endedFirst...].filter { !running.contains($0) && !waiting.contains($0) }
-        endedFirst = 0
+        noteEnded(
+            among: state.ongoing.rows(ofKind: RunRow.kind).compactMap { row in
+                try? RunRow(decoding: row.state).run
+            })
     }
 }
 
@@ -85,7 +84,6 @@ extension FormState {
     /// The runs of a control; empty for one without.
     func board(_ index: Int) -> RunBoard { cells[index].runs?.board ?? RunBoard() }
 
-    /// The buttons that have runs under way.
     var busyButtons: [RunDesk.Button] {
         definition.runButtons.compactMap { index in
             guard let board = cells[index].runs?.board, board.isActive,

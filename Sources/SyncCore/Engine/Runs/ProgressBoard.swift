@@ -16,7 +16,7 @@ struct ProgressBoard {
     private struct Entry {
         let press: Dot
         /// The number of the button's id.
-        let field: Int
+        var field: Int
         let progress: ButtonProgressed
         let chunk: FrameChunk
         /// `nil` until it is told.
@@ -44,7 +44,6 @@ struct ProgressBoard {
         freshCount > 0 ? (toldAt ?? .min) &+ (toldAt == nil ? 0 : Self.periodMilliseconds) : nil
     }
 
-    /// Whether there is no progress of any run.
     var isEmpty: Bool { entries.isEmpty }
 
     /// Whether some handler was said to be away.
@@ -55,7 +54,6 @@ struct ProgressBoard {
         places[press].map { entries[$0].progress }
     }
 
-    /// Notes the progress of a run.
     mutating func note(_ press: Dot, field: Int, _ progress: ButtonProgressed) {
         remove(press)
         places[press] = entries.count
@@ -95,6 +93,11 @@ struct ProgressBoard {
     /// Keeps only these runs.
     mutating func removeAll(but running: Set<Dot>) {
         for press in places.keys where !running.contains(press) { remove(press) }
+    }
+
+    /// Replaces the numbers of fields.
+    mutating func renumber(_ number: (Int) -> Int) {
+        for place in entries.indices { entries[place].field = number(entries[place].field) }
     }
 
     /// Adds what a subscriber has not been told to a write; moves its cursor.

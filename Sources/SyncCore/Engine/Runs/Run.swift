@@ -1,7 +1,6 @@
 /// A press of a button with `runs`, from the press to its outcome.
 struct Run: Sendable {
     let press: Dot
-    /// Who pressed.
     let by: Author
     /// The time of the press: milliseconds since 1970-01-01T00:00Z.
     let at: Int64
@@ -54,7 +53,6 @@ struct RunTicket: Hashable, Sendable {
         self.second = second
     }
 
-    /// The ticket with that text; `nil` for other text.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let form = FormKey(parts[0]),
@@ -76,7 +74,6 @@ struct RunRow: CausalityCodable {
     /// It has ended, and its button is gone: another one of that id does not show it.
     var isPast = false
 
-    /// The name of the row of a press.
     static func name(_ press: Dot) -> OngoingName { OngoingName(kind: kind, id: press.description) }
 
     init(field: String, run: Run) {
@@ -113,9 +110,7 @@ struct RunRow: CausalityCodable {
         let press = try Dot(from: &reader)
         let by = try Author(from: &reader)
         let (at, pressedAt) = (try reader.signed(), try reader.signed())
-        let message = try reader.optional { reader throws(CausalityDecodeError) in
-            try reader.string()
-        }
+        let message = try reader.optionalString()
         let values = try reader.blob()
         let start = reader.offset
         guard let state = RunState(rawValue: try reader.string()) else {
@@ -131,16 +126,10 @@ struct RunRow: CausalityCodable {
                 form: try reader.signed(), first: try reader.unsigned(),
                 second: try reader.unsigned())
         }
-        run.handler = try reader.optional { reader throws(CausalityDecodeError) in
-            try Author(from: &reader)
-        }
+        run.handler = try reader.optional()
         run.isAgain = try reader.flag()
-        run.text = try reader.optional { reader throws(CausalityDecodeError) in
-            try reader.string()
-        }
-        run.status = try reader.optional { reader throws(CausalityDecodeError) in
-            try reader.signed()
-        }
+        run.text = try reader.optionalString()
+        run.status = try reader.flag() ? reader.signed() : nil
         isPast = try reader.flag()
     }
 }

@@ -59,13 +59,11 @@ struct RunBoard: Sendable {
     /// Whether a press waits or runs.
     var isActive: Bool { !waiting.isEmpty || !running.isEmpty }
 
-    /// The presses that wait or run.
     var active: [Run] { running + waiting }
 
     /// The press that waits or runs, and was added last.
     var newest: Run? { waiting.last ?? running.last }
 
-    /// A press that waits or runs.
     subscript(press: Dot) -> Run? {
         running.first { $0.press == press } ?? waiting.first { $0.press == press }
     }
@@ -125,7 +123,6 @@ struct RunBoard: Sendable {
         return run
     }
 
-    /// A press that runs waits again; `nil` if it does not run.
     mutating func runAgain(_ press: Dot, at: Int64) -> Run? {
         guard let place = running.firstIndex(where: { $0.press == press }) else { return nil }
         var run = running.remove(at: place)

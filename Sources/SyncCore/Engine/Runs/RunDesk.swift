@@ -19,7 +19,6 @@ struct RunDesk {
         var globs: GlobSet?
     }
 
-    /// A button that has runs under way.
     struct Button {
         let index: Int
         let id: String
@@ -42,7 +41,6 @@ struct RunDesk {
         let revision: UInt64
     }
 
-    /// What the desk knows of a run.
     struct Hold {
         let holder: ConnectionID?
         let lostAt: Int64?
@@ -57,7 +55,7 @@ struct RunDesk {
         case alone(since: Int64, atLeast: Int64)
     }
 
-    let reclaimMilliseconds: Int64
+    var reclaimMilliseconds: Int64
     /// The one that has waited longest comes first.
     private var handlers: [Handler] = []
     private var holders: [Dot: ConnectionID] = [:]
@@ -79,10 +77,8 @@ struct RunDesk {
         for run in restored where run.state == .waiting { waits[run.press] = .attended }
     }
 
-    /// The connection that holds a run.
     func holder(of press: Dot) -> ConnectionID? { holders[press] }
 
-    /// The runs that a connection holds.
     func held(by id: ConnectionID) -> [Dot] {
         holders.filter { $0.value == id }.map(\.key).sorted()
     }
@@ -93,13 +89,7 @@ struct RunDesk {
     /// The number of connections that take presses.
     var handlerCount: Int { handlers.count }
 
-    /// Whether a connection takes presses.
     func takesPresses(_ id: ConnectionID) -> Bool { handlers.contains { $0.id == id } }
-
-    /// Whether a connection takes presses or holds runs.
-    func knows(_ id: ConnectionID) -> Bool {
-        takesPresses(id) || holders.values.contains(id)
-    }
 
     // MARK: - Handlers
 
@@ -137,12 +127,10 @@ struct RunDesk {
         waits[press] = nil
     }
 
-    /// Somebody asked to cancel a run.
     mutating func askToCancel(_ press: Dot, _ cancellation: Cancellation) {
         if cancellations[press] == nil { cancellations[press] = cancellation }
     }
 
-    /// Who asked to cancel a run.
     func canceller(of press: Dot) -> Author? { cancellations[press]?.author }
 
     /// A run has ended or waits again. Its handler is free, behind the others.

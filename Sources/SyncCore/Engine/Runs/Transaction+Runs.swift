@@ -3,12 +3,10 @@
 extension Transaction {
     /// What counts for presses of buttons with `runs`.
     struct RunTerms {
-        /// The uid whose account a uid is charged to.
         var accountUID: @Sendable (UInt32) -> UInt32 = { $0 }
         /// The limits for presses that wait.
         var queueMax = Int.max
         var queueBytesMax = Int.max
-        /// The message of the request.
         var message: String?
     }
 
@@ -27,7 +25,6 @@ extension Transaction {
             counts.place(of: control).map(counts.value)
         }
 
-        /// Adds a press.
         func add(_ dot: Dot, of control: Int) {
             all.append((control, dot))
             let known = self[control]
@@ -50,7 +47,7 @@ extension Transaction {
             case .busy(let press): throw busy(id, press)
             case .full(let waiting):
                 throw .limit(
-                    "queueMax", max: Int64(terms.queueMax),
+                    "queueMax", max: terms.queueMax,
                     "\(waiting) presses of \(id) wait already (queueMax); try later")
             }
         }
@@ -77,7 +74,7 @@ extension Transaction {
         }
         if QueueShare.admits(own: own, all: kept, max: bytesMax) { return }
         throw .limit(
-            "queueBytesMax", max: Int64(bytesMax),
+            "queueBytesMax", max: bytesMax,
             "the presses of form \(form.name) that wait would keep \(kept) bytes (queueBytesMax); "
                 + "try later")
     }
@@ -136,7 +133,6 @@ extension Transaction {
 }
 
 extension Cell {
-    /// The same field with other runs.
     func with(_ board: RunBoard) -> Cell {
         let cell = Cell(
             content, revision: revision, at: at, by: by, runs: SharedRuns(board))

@@ -61,7 +61,6 @@ final class Account {
     var unitsLeft = Account.contendedUnits
     /// Whether the account has spent units in this turn.
     var hasSpent = false
-    /// Edits in the batch that gathers.
     var gatheredEdits = 0
     /// When its last edits became durable with no other edit pending (monotonic nanoseconds); `nil`
     /// once it has edited again.
@@ -84,7 +83,6 @@ final class Account {
     /// Store reads that wait for a turn, and the number of those in progress.
     var fetchesWaiting = Queue<(id: FetchID, query: StoreQuery)>()
     var fetchesUnderWay = 0
-    /// Connections that have output.
     var ready = Queue<Connection>()
     /// Connections with a request that waits for its turn, in order.
     private var waiting = Queue<Connection>()

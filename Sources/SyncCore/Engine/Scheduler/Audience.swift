@@ -27,7 +27,6 @@ final class Audience {
         if unvisited > 0 { unvisited = members.count }
     }
 
-    /// Starts a visit to all members.
     func startVisit() { unvisited = members.count }
 
     /// Passes at most `max` members to `body` and returns how many.

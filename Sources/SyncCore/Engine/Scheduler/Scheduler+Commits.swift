@@ -15,7 +15,6 @@
 extension Scheduler {
     /// The longest wait of a batch (nanoseconds), however slow the disk is.
     private static var waitMax: UInt64 { 20_000_000 }
-    /// The estimated cost of an edit in a commit (nanoseconds).
     private static var editNanoseconds: UInt64 { 12_000 }
     /// The least number of edits that a batch accepts from one uid.
     private static var editsMin: Int { 4 }

@@ -28,7 +28,6 @@ final class Scheduler {
 
     /// By uid: accounts with connections, and accounts without that still owe something.
     private(set) var accounts: [UInt32: Account] = [:]
-    /// Accounts with a connection.
     private(set) var usersConnected = 0
     /// The account of the last request, and until when more than one uid counts as active
     /// (monotonic nanoseconds). `atWork` is cleared when its last connection ends; a weak reference
@@ -52,7 +51,6 @@ final class Scheduler {
     var awaitedUntil: UInt64 = 0
     /// The moving average of the duration of a commit while more than one uid is active.
     var commitNanoseconds: UInt64 = 0
-    /// The account that pays for a fetch.
     private var fetchers: [FetchID: Account] = [:]
     /// Forms with changes whose subscribers have not been told.
     private var news: [LiveForm] = []
@@ -69,7 +67,6 @@ final class Scheduler {
 
     // MARK: - Accounts
 
-    /// One more connection of a uid.
     func join(_ uid: UInt32) -> Account {
         let account = accounts[uid] ?? Account(uid: uid)
         accounts[uid] = account
@@ -100,7 +97,6 @@ final class Scheduler {
         account.credit > 0 && account.unitsLeft >= 0 && !isResting(account)
     }
 
-    /// All subscriptions.
     var subscriptionCount: Int { accounts.values.reduce(0) { $0 + $1.subscriptions } }
 
     /// Releases the connections in the queues, which hold references to their accounts. Called when
@@ -120,7 +116,6 @@ final class Scheduler {
     /// Whether another user is connected, active or not.
     var isShared: Bool { usersConnected > 1 }
 
-    /// Charges units to an account.
     func spend(_ units: Int, _ account: Account) {
         if atWork !== account {
             if atWork != nil {
@@ -262,7 +257,6 @@ final class Scheduler {
 
     // MARK: - Output
 
-    /// Marks a connection as ready: it may have output.
     func markReady(_ connection: Connection) {
         guard !connection.isReady, !connection.isWriting else { return }
         connection.isReady = true

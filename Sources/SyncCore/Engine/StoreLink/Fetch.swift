@@ -9,7 +9,6 @@ enum Fetch {
     /// The revision whose message is to be overwritten.
     case redaction(PendingCall, HistoryRedact, LiveForm)
     case key(PendingCall, Request)
-    /// The undo journal of a form.
     case undo(PendingCall, Request, LiveForm)
     /// A snapshot of the store, or a piece of it.
     case backup(PendingCall, offset: Int64)

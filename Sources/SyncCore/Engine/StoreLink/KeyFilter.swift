@@ -19,10 +19,8 @@ struct KeyFilter {
 
     private var segments: [Segment] = []
 
-    /// Bytes of all segments.
     var bytes: Int { segments.reduce(0) { $0 + $1.words.count * 8 } }
 
-    /// Adds a key's digest.
     mutating func insert(_ digest: UInt64) {
         if segments.last.map({ $0.count >= $0.capacity }) ?? true {
             let words = segments.last.map { $0.words.count * 2 } ?? Self.firstWords

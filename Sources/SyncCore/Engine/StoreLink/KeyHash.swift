@@ -5,7 +5,6 @@
 /// "SipHash: a fast short-input PRF", INDOCRYPT 2012). `Hasher` is not used because its secret
 /// belongs to the process, and a simulation could not be replayed from its seed.
 struct KeyHash {
-    /// The secret of this run.
     struct Secret {
         let first: UInt64
         let second: UInt64

@@ -20,7 +20,6 @@ struct KeyIndex {
             key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         }
 
-        /// The digest for the filters.
         func digest(_ secret: KeyHash.Secret) -> UInt64 {
             var hash = KeyHash(secret)
             hash.add(uid)
@@ -29,13 +28,10 @@ struct KeyIndex {
         }
     }
 
-    /// What the index knows about a key.
     enum Knowledge {
-        /// The key is new.
         case unused
         /// The answer. `pending` is its batch, until that is durable.
         case answered(result: [UInt8], digest: UInt64, pending: Pending?)
-        /// The store may have the key.
         case inStore
     }
 
@@ -58,7 +54,6 @@ struct KeyIndex {
     private let secret: KeyHash.Secret
     private let accountUID: @Sendable (UInt32) -> UInt32
     private var recent: [ID: Recent] = [:]
-    /// Bytes of the answers in `recent`.
     private(set) var recentBytes = 0
     /// Keys of `recent`, oldest first.
     private var recentOrder = Queue<ID>()
@@ -100,13 +95,10 @@ struct KeyIndex {
         }
     }
 
-    /// The use of a uid.
     func usage(of uid: UInt32) -> Usage { usage[accountUID(uid)] ?? Usage() }
 
-    /// The bytes of both filters.
     var filterBytes: Int { current.bytes + previous.bytes }
 
-    /// What is known of a key.
     func lookUp(_ id: ID) -> Knowledge {
         if let entry = recent[id] {
             return .answered(result: entry.result, digest: entry.digest, pending: entry.pending)

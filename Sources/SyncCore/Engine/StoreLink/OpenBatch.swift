@@ -13,10 +13,8 @@ struct OpenBatch {
         case deleted(LiveForm, listing: Listing)
         /// One connection is told what the batch has made durable.
         case told(LiveForm, ConnectionID, frame: [UInt8])
-        /// A proposal has changed.
         case proposal(LiveForm, Int64)
 
-        /// The form of the event.
         var form: LiveForm {
             switch self {
             case .redefined(let form, _), .created(let form, _), .deleted(let form, _),
@@ -53,7 +51,6 @@ struct OpenBatch {
         var id: KeyIndex.ID { KeyIndex.ID(uid: row.uid, key: row.key) }
     }
 
-    /// The changes of one form in a batch.
     struct FormChanges {
         let form: LiveForm
         /// The store rejected the form's part of an earlier batch. No more of the form is written.
@@ -70,7 +67,6 @@ struct OpenBatch {
         var shared: SharedBatch?
         /// The new revisions, ascending.
         var revisions: [RevisionRow] = []
-        /// The form is deleted by the batch.
         var isDeleted = false
         /// The form at the end of the batch; set when the batch is sealed.
         var end: FormSnapshot?
@@ -130,7 +126,6 @@ struct OpenBatch {
             && deletedForms.isEmpty
     }
 
-    /// Passes the changes of a form in this batch to `body`.
     mutating func withChanges(_ form: LiveForm, _ body: (inout FormChanges) -> Void) {
         if let known = form.gathered, known.batch == number { return body(&changes[known.place]) }
         form.gathered = (number, changes.count)
@@ -165,7 +160,6 @@ struct CellSet {
         words[word] |= 1 << UInt64(index & 63)
     }
 
-    /// All indexes, ascending.
     var indexes: [Int] {
         var indexes: [Int] = []
         for (place, word) in words.enumerated() {
@@ -221,6 +215,7 @@ extension OpenBatch.FormChanges {
             let changed = shared ?? SharedBatch()
             steps += kept.steps(changed.hidden, isWhole: isWhole, of: form)
             changed.items = form.link?.seal { form.whole(of: state) } ?? []
+            steps += form.link?.outbox.seal(changed.items, of: form.key) ?? []
             shared = changed
         }
         if !ongoing.isEmpty {
@@ -238,7 +233,6 @@ extension OpenBatch.FormChanges {
 }
 
 extension LiveForm {
-    /// The form's row in a state.
     func row(_ state: FormState) -> FormRow {
         let definition = state.definition.text
         return FormRow(

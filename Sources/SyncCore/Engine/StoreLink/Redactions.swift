@@ -48,7 +48,6 @@ struct Redactions {
             }
     }
 
-    /// A row as it will be.
     func applied(to row: RevisionRow) -> RevisionRow {
         if pending.isEmpty { return row }
         guard let redaction = pending[Place(form: row.form, revision: row.revision)],

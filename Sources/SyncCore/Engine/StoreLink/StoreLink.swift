@@ -13,11 +13,9 @@
 /// Invariants: at most one batch is in progress, and none while the store is rebuilt. Edits gather
 /// in `idle` and `committing`.
 struct StoreLink {
-    /// What the store is doing.
     enum State {
         /// Nothing: it can take a batch.
         case idle
-        /// It writes this batch.
         case committing(OpenBatch)
         /// It is unknown whether the last commit succeeded. The whole store is written again.
         case rebuilding(Rebuild)
@@ -68,7 +66,6 @@ struct StoreLink {
     var cursor: [UInt8]?
     /// The patterns of the shared forms with which that log was read.
     var patterns: [String] = []
-    /// Shared forms that were deleted.
     var deletedForms = DeletedForms()
     /// Shared forms that have left the fleet.
     var partingForms = PartingForms()
@@ -148,7 +145,6 @@ struct StoreLink {
 
     // MARK: - Batches
 
-    /// The batch that the store is writing.
     var underWay: OpenBatch? { if case .committing(let batch) = state { batch } else { nil } }
 
     /// Whether a batch is being written.
@@ -191,7 +187,6 @@ struct StoreLink {
         return batch
     }
 
-    /// Removes the gathering batch.
     mutating func takeGathering() -> OpenBatch {
         let taken = gathering
         gathering = OpenBatch(number: taken.number + 1)

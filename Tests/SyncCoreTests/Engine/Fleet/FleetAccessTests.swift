@@ -1,4 +1,5 @@
 import EngineTestKit
+import Simulation
 import Testing
 
 @testable import SyncCore
@@ -36,7 +37,7 @@ struct FleetAccessTests {
 
     @Test("a host that follows has what others do, edits nothing and says beacons alone")
     func follow() throws {
-        let world = try FleetWorld(
+        let world = try LinkedFleet(
             seed: 50, configure: { index, link in if index == 1 { link.mode = .follow } })
         let (first, follower) = (world.hosts[0], world.hosts[1])
         let early = apply(follower, follower.root, access: "{}")
@@ -71,7 +72,7 @@ struct FleetAccessTests {
 
     @Test("a form that a follower made itself is not shared")
     func ownFormOfFollower() throws {
-        let world = try FleetWorld(
+        let world = try LinkedFleet(
             seed: 51, configure: { index, link in if index == 1 { link.forms = [] } })
         let follower = world.hosts[1]
         #expect(apply(follower, follower.root, access: "{}").contains("result"))
@@ -85,7 +86,7 @@ struct FleetAccessTests {
     @Test("my edits on another host are mine to undo only where one name is one person")
     func undo() throws {
         for users in LinkConfiguration.Users.allCases {
-            let world = try FleetWorld(seed: 52, configure: { $1.users = users })
+            let world = try LinkedFleet(seed: 52, configure: { $1.users = users })
             world.apply(fields)
             #expect(try world.settle() == nil)
             let here = person(world.hosts[0], "alice", uid: 1_000)
@@ -107,7 +108,7 @@ struct FleetAccessTests {
     @Test("the owner of a form is somebody on their own host, and elsewhere if names are the same")
     func owner() throws {
         for users in LinkConfiguration.Users.allCases {
-            let world = try FleetWorld(seed: 53, configure: { $1.users = users })
+            let world = try LinkedFleet(seed: 53, configure: { $1.users = users })
             let alice = person(world.hosts[0], "alice", uid: 1_000)
             let access = #"{"write":["owner"]}"#
             #expect(apply(world.hosts[0], alice, access: access).contains("result"))
@@ -128,7 +129,7 @@ struct FleetAccessTests {
 
     @Test("users and groups by number are refused in a shared form, and not in others")
     func numbers() throws {
-        let world = try FleetWorld(seed: 54)
+        let world = try LinkedFleet(seed: 54)
         let host = world.hosts[0]
         for access in [#"{"write":["uid:1000"]}"#, #"{"read":["anyone","gid:7"]}"#] {
             let answer = apply(host, host.root, access: access)
@@ -146,7 +147,7 @@ struct FleetAccessTests {
         var limits = Limits()
         limits.historyRevisionsMax = 50
         limits.historyRevisionsPerUser = 10
-        let world = try FleetWorld(seed: 56, limits: limits)
+        let world = try LinkedFleet(seed: 56, limits: limits)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let bob = person(world.hosts[1], "bob", uid: 1_000)
@@ -182,7 +183,7 @@ struct FleetAccessTests {
 
     @Test("form.get and form.list say how a form stands to the other hosts")
     func state() throws {
-        let world = try FleetWorld(seed: 55)
+        let world = try LinkedFleet(seed: 55)
         let host = world.hosts[0]
         world.apply(fields)
         func state() throws -> SharedFormState? {

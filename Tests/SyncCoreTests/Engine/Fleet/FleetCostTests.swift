@@ -9,7 +9,7 @@ import Testing
 struct FleetCostTests {
     @Test("a whole is sent when somebody asks, and not more often than every ten seconds")
     func repair() throws {
-        let world = try FleetWorld(seed: 1)
+        let world = try LinkedFleet(seed: 1)
         world.apply(#"{"id":"note","type":"text"}"#)
         #expect(try world.settle() == nil)
         let host = world.hosts[0]
@@ -34,7 +34,7 @@ struct FleetCostTests {
     func patterns() throws {
         var limits = Limits()
         limits.patternStepsMax = 1_000
-        let world = try FleetWorld(
+        let world = try LinkedFleet(
             seed: 2, limits: limits,
             compile: { _ in
                 .success(
@@ -75,7 +75,7 @@ struct FleetCostTests {
 
     @Test("a replica without a counter left refuses a definition instead of keeping it to itself")
     func exhausted() throws {
-        let world = try FleetWorld(seed: 3)
+        let world = try LinkedFleet(seed: 3)
         world.apply(#"{"id":"note","type":"text"}"#)
         #expect(try world.settle() == nil)
         let host = world.hosts[0]

@@ -12,8 +12,8 @@ private let fields = """
 /// A shared form is deleted on one host.
 @Suite("Deletion in a fleet")
 struct FleetDeletionTests {
-    private func settled(seed: UInt64, hosts: Int = 3) throws -> FleetWorld {
-        let world = try FleetWorld(hosts: hosts, seed: seed)
+    private func settled(seed: UInt64, hosts: Int = 3) throws -> LinkedFleet {
+        let world = try LinkedFleet(hosts: hosts, seed: seed)
         world.apply(fields)
         world.increment(world.hosts[0])
         world.hosts[0].set(Change(field: "secret", .value("s")))
@@ -120,7 +120,7 @@ struct FleetDeletionTests {
 
     @Test("a newcomer hears of deleted forms from the log alone")
     func newcomer() throws {
-        let world = try FleetWorld(hosts: 3, seed: 6)
+        let world = try LinkedFleet(hosts: 3, seed: 6)
         let late = world.hosts[2]
         world.apply(fields)
         for host in world.hosts.dropLast() { host.comeUp() }

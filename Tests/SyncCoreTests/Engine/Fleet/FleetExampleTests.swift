@@ -15,7 +15,7 @@ private let fields = """
 struct FleetExampleTests {
     @Test("1: with onConflict ask both values stay until somebody chooses one")
     func ask() throws {
-        let world = try FleetWorld(hosts: 3, seed: 11)
+        let world = try LinkedFleet(hosts: 3, seed: 11)
         world.apply(fields)
         #expect(try world.settle() == nil)
         for (host, value) in zip(world.hosts, ["prod", "test"]) {
@@ -40,7 +40,7 @@ struct FleetExampleTests {
 
     @Test("1: with the policy latest every history has both edits, also the one that lost")
     func latest() throws {
-        let world = try FleetWorld(hosts: 3, seed: 12)
+        let world = try LinkedFleet(hosts: 3, seed: 12)
         world.apply(fields)
         #expect(try world.settle() == nil)
         for (host, value) in zip(world.hosts, ["first", "second"]) {
@@ -68,7 +68,7 @@ struct FleetExampleTests {
 
     @Test("2: increments go with the value that they were added to, where another has replaced it")
     func replaced() throws {
-        let world = try FleetWorld(hosts: 3, seed: 22)
+        let world = try LinkedFleet(hosts: 3, seed: 22)
         world.apply(fields)
         world.hosts[0].set(Change(field: "count", .value(50)))
         #expect(try world.settle() == nil)
@@ -82,7 +82,7 @@ struct FleetExampleTests {
 
     @Test("5: the server loses its last messages and gives their numbers again: nothing is lost")
     func lostTail() throws {
-        let world = try FleetWorld(hosts: 3, seed: 55)
+        let world = try LinkedFleet(hosts: 3, seed: 55)
         world.apply(fields)
         #expect(try world.settle() == nil)
         for _ in 0..<50 {
@@ -101,7 +101,7 @@ struct FleetExampleTests {
 
     @Test("6: a host that is put back to a backup gets its own edits from the log")
     func backup() throws {
-        let world = try FleetWorld(seed: 66)
+        let world = try LinkedFleet(seed: 66)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let backup = world.hosts[1].engine.store
@@ -119,8 +119,8 @@ struct FleetExampleTests {
     }
 
     /// Two hosts that made the form before they were linked.
-    private func lives() throws -> FleetWorld {
-        let world = try FleetWorld(seed: 99)
+    private func lives() throws -> LinkedFleet {
+        let world = try LinkedFleet(seed: 99)
         world.apply(fields)
         world.apply(fields + #",{"id":"extra","type":"text"}"#, on: 1)
         for (host, count) in zip(world.hosts, [3, 4]) {
@@ -203,7 +203,7 @@ struct FleetExampleTests {
 
     @Test("a form that is unlinked is its host's alone, until it is linked again")
     func unlinked() throws {
-        let world = try FleetWorld(seed: 12)
+        let world = try LinkedFleet(seed: 12)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let (a, b) = (world.hosts[0], world.hosts[1])
@@ -225,7 +225,7 @@ struct FleetExampleTests {
 
     @Test("an unlinked form that is deleted is deleted here alone, and the fleet's takes its place")
     func unlinkedDeleted() throws {
-        let world = try FleetWorld(seed: 13)
+        let world = try LinkedFleet(seed: 13)
         world.apply(fields)
         world.increment(world.hosts[0])
         #expect(try world.settle() == nil)
@@ -242,7 +242,7 @@ struct FleetExampleTests {
 
     @Test("10: an edit that requires what is current succeeds, and meets what nobody here had seen")
     func unseen() throws {
-        let world = try FleetWorld(seed: 10)
+        let world = try LinkedFleet(seed: 10)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let (a, b) = (world.hosts[0], world.hosts[1])

@@ -11,7 +11,7 @@ private let fields =
 /// People of one host as those of another see them.
 @Suite("Presence between hosts")
 struct FleetPresenceTests {
-    private let world: FleetWorld
+    private let world: LinkedFleet
     private let ann: ConnectionID
     private let bob: ConnectionID
     private var watcher = PresenceWatcher()
@@ -19,7 +19,7 @@ struct FleetPresenceTests {
     init() throws {
         var limits = Limits()
         limits.draftsPerSecondMax = 1_000
-        world = try FleetWorld(seed: 40, limits: limits)
+        world = try LinkedFleet(seed: 40, limits: limits)
         world.apply(fields)
         let missing = try world.settle()
         #expect(missing == nil)

@@ -10,8 +10,8 @@ struct FleetSecretTests {
     private static let note = #"{"id":"note","type":"text"}"#
     private static func secret(_ members: String) -> String { "{\(members),\"type\":\"secure\"},\(note)" }
 
-    private func settled(seed: UInt64) throws -> FleetWorld {
-        let world = try FleetWorld(hosts: 3, seed: seed)
+    private func settled(seed: UInt64) throws -> LinkedFleet {
+        let world = try LinkedFleet(hosts: 3, seed: seed)
         world.apply(Self.secret(#""id":"key""#))
         world.hosts[0].set(Change(field: "key", .value("hush")))
         #expect(try world.settle() == nil)
@@ -19,7 +19,7 @@ struct FleetSecretTests {
     }
 
     /// What each host reveals of a field.
-    private func revealed(_ field: String, _ world: FleetWorld) -> [String] {
+    private func revealed(_ field: String, _ world: LinkedFleet) -> [String] {
         world.hosts.map { host in
             let told = host.engine.call(
                 host.root, .stateReveal(StateReveal(form: "shared", field: field)))

@@ -11,8 +11,8 @@ private let fields =
 @Suite("Sites of a fleet")
 struct FleetSitesTests {
     /// One host at the hub, two at a leaf site, and the form on all.
-    private func settled(seed: UInt64, homes: [Int] = [0, 1, 1]) throws -> FleetWorld {
-        let world = try FleetWorld(hosts: homes.count, homes: homes, seed: seed)
+    private func settled(seed: UInt64, homes: [Int] = [0, 1, 1]) throws -> LinkedFleet {
+        let world = try LinkedFleet(hosts: homes.count, homes: homes, seed: seed)
         world.apply(fields)
         #expect(try world.settle() == nil)
         return world
@@ -70,7 +70,7 @@ struct FleetSitesTests {
 
     @Test("so does one that has not even the form, as the log of its site has forgotten it")
     func newcomerWithoutForm() throws {
-        let world = try FleetWorld(hosts: 3, homes: [0, 1, 0], seed: 5)
+        let world = try LinkedFleet(hosts: 3, homes: [0, 1, 0], seed: 5)
         let (old, late) = (world.hosts[0], world.hosts[2])
         for host in [old, world.hosts[1]] { host.comeUp() }
         try world.spend(seconds: 15)
@@ -135,7 +135,7 @@ struct FleetSitesTests {
 
     @Test("a fleet with one stream gets sites: the log that was read is the hub's, and read on")
     func grows() throws {
-        let world = try FleetWorld(seed: 4)
+        let world = try LinkedFleet(seed: 4)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let cursor = try #require(world.hosts[0].engine.engine.link.cursor)

@@ -12,7 +12,7 @@ private let fields =
 struct FleetTests {
     @Test("a form and its edits cross, also those that were made while cut off")
     func sharing() throws {
-        let world = try FleetWorld(seed: 1)
+        let world = try LinkedFleet(seed: 1)
         world.apply(fields)
         #expect(try world.settle() == nil)
         world.hosts[1].set(Change(field: "note", .value("hello")))
@@ -27,7 +27,7 @@ struct FleetTests {
 
     @Test("an edit costs one commit: the cursor behind one's own message waits for the next")
     func commits() throws {
-        let world = try FleetWorld(seed: 2)
+        let world = try LinkedFleet(seed: 2)
         world.apply(fields)
         #expect(try world.settle() == nil)
         var commits = 0
@@ -41,7 +41,7 @@ struct FleetTests {
 
     @Test("only the bridge's user may be the bridge, and may be nothing else")
     func access() throws {
-        let world = try FleetWorld(hosts: 1, seed: 3)
+        let world = try LinkedFleet(hosts: 1, seed: 3)
         let host = world.hosts[0]
         let alice = host.engine.connect(uid: 1000, user: "alice")
         #expect(host.engine.call(alice, .linkAttach).first?.contains("forbidden") == true)
@@ -61,7 +61,7 @@ struct FleetTests {
 
     @Test("a second bridge is refused while there is one, and the first stays")
     func twoBridges() throws {
-        let world = try FleetWorld(seed: 6)
+        let world = try LinkedFleet(seed: 6)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let host = world.hosts[0]
@@ -76,7 +76,7 @@ struct FleetTests {
 
     @Test("a message that nobody of the fleet sealed is counted and changes nothing")
     func forged() throws {
-        let world = try FleetWorld(seed: 4)
+        let world = try LinkedFleet(seed: 4)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let before = world.hosts[1].engine.engine.digest(of: "shared")
@@ -98,7 +98,7 @@ struct FleetTests {
 
     @Test("an edit of a form that is not here waits for the whole, which may not have the edit")
     func earlyEdit() throws {
-        let world = try FleetWorld(hosts: 3, seed: 5)
+        let world = try LinkedFleet(hosts: 3, seed: 5)
         let (a, b, c) = (world.hosts[0], world.hosts[1], world.hosts[2])
         world.apply(fields)
         for host in [a, b] { host.comeUp() }
@@ -121,7 +121,7 @@ struct FleetTests {
 
     @Test("a test of the link times each part; it fails at the part that does not come")
     func probe() throws {
-        let world = try FleetWorld(seed: 8)
+        let world = try LinkedFleet(seed: 8)
         world.apply(fields)
         let host = world.hosts[0]
         let early = host.engine.call(host.root, .linkTest).joined()
@@ -150,7 +150,7 @@ struct FleetTests {
 
     @Test("so many forms wait that no more are remembered: the log is not read on")
     func manyWait() throws {
-        let world = try FleetWorld(seed: 7)
+        let world = try LinkedFleet(seed: 7)
         world.apply(fields)
         #expect(try world.settle() == nil)
         let host = world.hosts[1]
@@ -175,7 +175,7 @@ struct FleetTests {
         arguments: 1...30)
     func random(seed: UInt64) throws {
         let homes = seed % 3 == 0 ? [0, 1, 1] : seed % 3 == 1 ? [0, 1, 2] : nil
-        let world = try FleetWorld(hosts: 3, homes: homes, seed: seed)
+        let world = try LinkedFleet(hosts: 3, homes: homes, seed: seed)
         world.apply(fields)
         #expect(try world.settle() == nil, "seed \(seed)")
         for _ in 0..<250 { try world.step() }

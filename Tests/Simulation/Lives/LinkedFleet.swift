@@ -1,27 +1,25 @@
 // Engines of several hosts, each with a bridge, over a model of the server: the whole way of an
 // edit but for sockets and the network. Each run is replayable from its seed.
 
-import EngineTestKit
-import SeededRandom
-import Simulation
-
-@testable import SyncCore
+package import EngineTestKit
+package import SeededRandom
+package import SyncCore
 
 /// A host of the world.
-final class FleetHost {
-    let index: Int
-    let engine: EngineHost
-    private(set) var root: ConnectionID
-    private(set) var bridge: ConnectionID?
-    var isUp = false
-    var toServer: [LinkPublication] = []
-    var fromServer: [LinkArrival] = []
+package final class FleetHost {
+    package let index: Int
+    package let engine: EngineHost
+    package private(set) var root: ConnectionID
+    package private(set) var bridge: ConnectionID?
+    package var isUp = false
+    package var toServer: [LinkPublication] = []
+    package var fromServer: [LinkArrival] = []
     private var decoder = ServerMessageDecoder()
 
-    static let bridgeUID: UInt32 = 77
-    static let creatorsGID: UInt32 = 50
+    package static let bridgeUID: UInt32 = 77
+    package static let creatorsGID: UInt32 = 50
 
-    init(
+    package init(
         _ index: Int, seed: UInt64, limits: Limits = Limits(), backup: ModelStore? = nil,
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         configure: (inout LinkConfiguration) -> Void = { _ in }
@@ -38,7 +36,7 @@ final class FleetHost {
     }
 
     /// A bridge connects, and the server is there.
-    func connectBridge() {
+    package func connectBridge() {
         let id = engine.connect(uid: Self.bridgeUID, user: "pickersync-link")
         bridge = id
         engine.call(id, .linkAttach)
@@ -48,14 +46,14 @@ final class FleetHost {
     }
 
     /// The bridge has no server.
-    func goDown() {
+    package func goDown() {
         toServer = []
         fromServer = []
         isUp = false
         if let bridge { engine.call(bridge, .linkDown(LinkDown(reason: "cut"))) }
     }
 
-    func comeUp() {
+    package func comeUp() {
         guard let bridge else { return connectBridge() }
         engine.call(
             bridge, .linkUp(LinkUp(server: "nats", version: "", maxPayload: 1_536, rttUs: 1)))
@@ -63,13 +61,13 @@ final class FleetHost {
     }
 
     /// kill -9 of the bridge.
-    func killBridge() {
+    package func killBridge() {
         if let bridge { engine.disconnect(bridge) }
         (bridge, isUp, toServer, fromServer) = (nil, false, [], [])
     }
 
     /// kill -9 of the daemon; it starts again, or the disk is put back to a backup before.
-    func killDaemon(over backup: ModelStore? = nil) throws {
+    package func killDaemon(over backup: ModelStore? = nil) throws {
         engine.kill()
         try engine.start(over: backup)
         (bridge, isUp, toServer, fromServer) = (nil, false, [], [])
@@ -77,14 +75,14 @@ final class FleetHost {
     }
 
     /// A message arrives from the server.
-    func receive(_ arrival: LinkArrival) {
+    package func receive(_ arrival: LinkArrival) {
         guard let bridge else { return }
         engine.sendBytes(bridge, Request.linkMessage(LinkTransfer(arrival)).frame(id: nil))
         engine.settle()
     }
 
     /// Takes what the daemon has told its bridge.
-    func takeOrders() throws {
+    package func takeOrders() throws {
         guard let bridge else { return }
         for text in engine.take(bridge) {
             for case .notification(.linkDo(let order)) in try decoder.decode(Array(text.utf8)) {
@@ -98,42 +96,49 @@ final class FleetHost {
     }
 
     @discardableResult
-    func set(_ change: Change) -> [String] {
+    package func set(_ change: Change) -> [String] {
         engine.call(root, .stateSet(StateSet(form: "shared", changes: [change])))
     }
 
     @discardableResult
-    func delete() -> [String] { engine.call(root, .formDelete(FormDelete(form: "shared"))) }
+    package func delete() -> [String] { engine.call(root, .formDelete(FormDelete(form: "shared"))) }
+
+    /// A reload: other forms are shared.
+    package func share(_ forms: [Glob]) {
+        engine.configuration.link?.forms = forms
+        engine.run(.configure(engine.configuration))
+        engine.settle()
+    }
 
     /// The value of a field that readers see.
-    func value(_ id: String) -> JSON? {
+    package func value(_ id: String) -> JSON? {
         guard let form = engine.engine.form(named: "shared")?.committed else { return nil }
         return form.definition.index(of: id).map { form.value($0) }
     }
 
     /// The state of the link, as `server.status` has it.
-    var phase: LinkPhase? { engine.engine.fleet?.machine.phase }
-    var unsent: Int { engine.engine.fleet?.machine.unsent.transactions ?? 0 }
+    package var phase: LinkPhase? { engine.engine.fleet?.machine.phase }
+    package var unsent: Int { engine.engine.fleet?.machine.unsent.transactions ?? 0 }
 }
 
 /// Hosts and a server.
-final class FleetWorld {
-    private(set) var hosts: [FleetHost]
-    var sites: ModelSites
+package final class LinkedFleet {
+    package private(set) var hosts: [FleetHost]
+    package var sites: ModelSites
     /// The stream of a fleet that has one, or the hub's.
-    var stream: ModelStream {
+    package var stream: ModelStream {
         get { sites.streams[0] }
         set { sites.streams[0] = newValue }
     }
-    var random: SplitMix64
+    package var random: SplitMix64
     private var now: UInt64 = 1_000_000_000
     /// Increments that were answered.
-    private(set) var increments = 0
+    package private(set) var increments = 0
 
     /// A fleet of hosts.
     ///
     /// - Parameter homes: the site of each host, if there are several; the hub is the first.
-    init(
+    package init(
         hosts count: Int = 2, homes: [Int]? = nil, seed: UInt64, limits: Limits = Limits(),
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         configure: (Int, inout LinkConfiguration) -> Void = { _, _ in }
@@ -160,14 +165,14 @@ final class FleetWorld {
     private static let siteNames = ["hub", "berlin", "oslo"]
 
     /// Applies a definition on a host, the first one unless another is named.
-    func apply(_ fields: String, on place: Int = 0) {
+    package func apply(_ fields: String, on place: Int = 0) {
         hosts[place].engine.ask(
             hosts[place].root,
             #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":"#
                 + #"{"form":"shared","fields":[\#(fields)]}}}"#)
     }
 
-    func increment(_ host: FleetHost) {
+    package func increment(_ host: FleetHost) {
         let answers = host.set(Change(field: "count", .increment(DecimalNumber(1))))
         if answers.contains(where: { $0.contains(#""result""#) }) { increments += 1 }
     }
@@ -175,7 +180,7 @@ final class FleetWorld {
     // MARK: The network
 
     /// Carries what is on its way, once; returns whether anything was.
-    func carry() throws -> Bool {
+    package func carry() throws -> Bool {
         var moved = false
         for host in hosts {
             try host.takeOrders()
@@ -209,22 +214,22 @@ final class FleetWorld {
     }
 
     /// Carries until nothing is on its way; no time passes.
-    func rest() throws { while try carry() {} }
+    package func rest() throws { while try carry() {} }
 
-    func pass(milliseconds: Int64) {
+    package func pass(milliseconds: Int64) {
         now += UInt64(milliseconds) * 1_000_000
         for host in hosts { host.engine.pass(milliseconds: milliseconds) }
     }
 
     /// The disk of a host is put back to a backup: another replica, with an id of its own.
-    func restore(_ place: Int, from backup: ModelStore) throws {
+    package func restore(_ place: Int, from backup: ModelStore) throws {
         sites.disconnected(place)
         hosts[place] = try FleetHost(place, seed: random.next(), backup: backup)
     }
 
     /// Lets time pass without faults; returns the messages that were published and match.
     @discardableResult
-    func spend(
+    package func spend(
         seconds: Int, keeping isWanted: (LinkPublication) -> Bool = { _ in false }
     ) throws -> [LinkPublication] {
         var kept: [LinkPublication] = []
@@ -239,13 +244,13 @@ final class FleetWorld {
         return kept
     }
 
-    func cut(_ host: FleetHost) {
+    package func cut(_ host: FleetHost) {
         sites.disconnected(host.index)
         host.goDown()
     }
 
     /// Runs without faults until all hosts have the same; returns what is missing otherwise.
-    func settle(seconds: Int = 600) throws -> String? {
+    package func settle(seconds: Int = 600) throws -> String? {
         sites.heal()
         for _ in 0..<2 * seconds {
             for host in hosts where !host.isUp { host.comeUp() }
@@ -257,7 +262,7 @@ final class FleetWorld {
     }
 
     /// What is not as it must be in the end.
-    var missing: String? {
+    package var missing: String? {
         let digests = hosts.map { $0.engine.engine.digest(of: "shared") }
         if digests.contains(nil) || Set(digests).count != 1 { return "digests: \(digests)" }
         for host in hosts {
@@ -274,7 +279,7 @@ final class FleetWorld {
     /// One step of a random run.
     ///
     /// - Parameter definition: what hosts apply now and then, if they delete the form as well.
-    func step(deletingAndApplying definition: String? = nil) throws {
+    package func step(deletingAndApplying definition: String? = nil) throws {
         let host = hosts[Int.random(in: 0..<hosts.count, using: &random)]
         if let definition, Int.random(in: 0..<20, using: &random) == 0 {
             if Bool.random(using: &random) {
@@ -313,7 +318,7 @@ final class FleetWorld {
 
     /// The server of a site loses something, and its hosts the connection; returns what.
     @discardableResult
-    func harmServer() -> String? {
+    package func harmServer() -> String? {
         let site = anySite
         guard sites.streams[site].exists else { return nil }
         defer { for host in hosts where host.isUp && sites.isAt(site, host.index) { cut(host) } }
@@ -341,7 +346,7 @@ final class FleetWorld {
 
     /// A site is cut off, or all are together again; returns what.
     @discardableResult
-    func harmSite() -> String {
+    package func harmSite() -> String {
         if sites.hasCut {
             sites.heal()
             return "all sites are together"
