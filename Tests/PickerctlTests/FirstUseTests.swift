@@ -337,7 +337,7 @@ struct FirstUseTests {
             ("get -o xml", #""xml" is not a value of -o; choose text, json, yaml, env or table"#),
             ("dump -o xml", #""xml" is not a value of -o; choose yaml or json"#),
             ("get --form", "--form has no value; write --form FORM"),
-            ("get --quiet=x", "--quiet has no value; write --quiet alone"),
+            ("get --quiet=x", "--quiet accepts no value; write --quiet alone"),
             ("press a b", "one argument too many: b"), ("press a b c", "too many arguments: b c"),
             ("set", "missing argument FIELD=VALUE…"), ("pick", "missing argument FIELD"),
             (

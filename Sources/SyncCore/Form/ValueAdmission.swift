@@ -282,7 +282,7 @@ extension TextAttributes {
             return problem
         }
         if let problem = text.controlProblem(allowingNewlineAndTab: isMultiline) { return problem }
-        if let pattern, !pattern.matcher.matches(text) { return "it does not match the pattern" }
+        if let pattern, !pattern.matcher.matches(text) { return "must match the pattern" }
         return nil
     }
 }

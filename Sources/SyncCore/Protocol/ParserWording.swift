@@ -31,7 +31,7 @@ public enum ParserWording {
             return "\(words[0]) has no value; write \(named(option))"
         }
         if let option = text(line, after: "The option '", before: "' does not take any value") {
-            return "\(option) has no value; write \(option) alone"
+            return "\(option) accepts no value; write \(option) alone"
         }
         if let word = text(line, after: "Unexpected argument '", before: "'") {
             return "one argument too many: \(word)"
@@ -47,7 +47,7 @@ public enum ParserWording {
             let other = text(line, after: "already been set with flag '", before: "'")
         {
             return flags == other
-                ? "\(flags) is there twice" : "\(other) and \(flags) exclude each other"
+                ? "\(flags) is given twice" : "\(other) and \(flags) exclude each other"
         }
         return value(line, more, kinds)
     }

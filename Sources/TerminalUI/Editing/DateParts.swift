@@ -165,7 +165,7 @@ public struct CalendarMonth: Hashable, Sendable {
     /// The calendar of a month.
     public init(_ month: YearMonth) { self.month = month }
 
-    public static let weekdayNames = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
+    public static let weekdayNames = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     public static let monthNames = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September",
         "October", "November", "December",

@@ -1,7 +1,7 @@
 // A conflict: each sibling is a card with its value, who picked it and when.
 //
-// Invariants: the chosen card differs from the others by its frame and by a mark, not by colour
-// alone; the author and the time are never cut; a long value is.
+// Invariants: the chosen card differs from the others by its frame or a pointer and by a mark, not
+// by colour alone; the author and the time are never cut; a long value is.
 
 /// Concurrent edits, as cards to choose from. It replaces the control until somebody chooses.
 public struct ConflictView: ControlView {
@@ -27,11 +27,17 @@ public struct ConflictView: ControlView {
                         "\(environment.glyphs.conflict) \($0)",
                         environment.roles.warning.adding(.bold))
                 })
-            CardRow(
-                rows: [
-                    cardRow(cards, environment), cardRow(brief, environment),
-                    cardRow(brief, environment, isNarrow: true),
-                ])
+            if environment.isLow {
+                // One below the other without frames, so that all are seen.
+                drawn(cards, environment, .bare)
+            } else {
+                CardRow(
+                    rows: [
+                        FlowRow(drawn(cards, environment, .wide)),
+                        FlowRow(drawn(brief, environment, .wide)),
+                        FlowRow(drawn(brief, environment, .narrow)),
+                    ])
+            }
         }
         return ControlFrame(state, environment, isWide: true, row)
     }
@@ -45,17 +51,16 @@ public struct ConflictView: ControlView {
         }
     }
 
-    private func cardRow(
-        _ cards: [PeerValue], _ environment: StyleEnvironment, isNarrow: Bool = false
-    ) -> FlowRow {
-        FlowRow(
-            cards.indices.map { number in
-                Target(
-                    .take(number),
-                    ConflictCard(
-                        cards[number], isCurrent: number == 0, isChosen: number == choice,
-                        isNarrow: isNarrow, environment: environment))
-            })
+    private func drawn(
+        _ cards: [PeerValue], _ environment: StyleEnvironment, _ shape: ConflictCard.Shape
+    ) -> [any Block] {
+        cards.indices.map { number in
+            Target(
+                .take(number),
+                ConflictCard(
+                    cards[number], isCurrent: number == 0, isChosen: number == choice,
+                    shape: shape, environment: environment))
+        }
     }
 }
 
@@ -84,18 +89,20 @@ struct ConflictCard: Block {
     private let card: PeerValue
     private let isCurrent: Bool
     private let isChosen: Bool
-    /// Whether the time has a line of its own.
-    private let isNarrow: Bool
+    private let shape: Shape
     private let environment: StyleEnvironment
 
+    /// How it is drawn: in a frame; in one where the time has a line of its own; without a frame.
+    enum Shape { case wide, narrow, bare }
+
     init(
-        _ card: PeerValue, isCurrent: Bool, isChosen: Bool, isNarrow: Bool = false,
+        _ card: PeerValue, isCurrent: Bool, isChosen: Bool, shape: Shape = .wide,
         environment: StyleEnvironment
     ) {
         self.card = card
         self.isCurrent = isCurrent
         self.isChosen = isChosen
-        self.isNarrow = isNarrow
+        self.shape = shape
         self.environment = environment
     }
 
@@ -122,12 +129,21 @@ struct ConflictCard: Block {
             card.by?.name ?? "you",
             card.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
         guard let when = card.when else { return [name] }
-        if isNarrow { return [name, StyledText("  " + when, roles.dim)] }
+        if shape == .narrow { return [name, StyledText("  " + when, roles.dim)] }
         return [name.appending(" \(environment.glyphs.between) \(when)", roles.dim)]
     }
 
     private var note: StyledText? {
         isCurrent ? StyledText("current", environment.roles.dim) : nil
+    }
+
+    /// Value and author without a frame, after a pointer to the chosen one.
+    private var bare: Column {
+        let (glyphs, roles) = (environment.glyphs, environment.roles)
+        let pointer = StyledText(isChosen ? "\(glyphs.pointer) " : "  ", roles.accent)
+        var who = StyledText("  ") + author[0]
+        if let note { who = who.appending(" \(glyphs.between) ", roles.dim) + note }
+        return Column { [(pointer + value).truncated(), who.truncated()] }
     }
 
     /// Columns inside the frame: those of who and when, and of the value as far as they are there.
@@ -137,10 +153,12 @@ struct ConflictCard: Block {
     }
 
     func measure(width: Int) -> Size {
-        Size(columns: min(width, columns(in: width) + 4), lines: 3 + author.count)
+        if shape == .bare { return bare.measure(width: width) }
+        return Size(columns: min(width, columns(in: width) + 4), lines: 3 + author.count)
     }
 
     func render(into canvas: inout Canvas, in rect: Rect) {
+        if shape == .bare { return bare.render(into: &canvas, in: rect) }
         var glyphs = environment.glyphs
         if isChosen {
             glyphs.corners = glyphs.heavyCorners

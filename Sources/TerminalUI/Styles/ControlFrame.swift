@@ -125,6 +125,12 @@ public struct ControlFrame: Block {
         self.content = content
     }
 
+    /// Columns from two after the inputs to the end.
+    private func notesColumns(_ width: Int) -> Int {
+        let label = Self.gutter(in: width) + environment.labelColumns + LabeledRow.gap
+        return width < Self.wideMin ? 0 : width - label - environment.inputColumns - 2
+    }
+
     private func contentColumns(_ width: Int) -> Int {
         max(0, width - Self.gutter(in: width) - (isWide ? 0 : Self.margin(in: width)))
     }
@@ -199,11 +205,11 @@ public struct ControlFrame: Block {
         if let ghost = state.ghost { notes.append(RowNote(draft(ghost, space))) }
         notes += special()
         guard let text = RowNote.fitted(notes, to: space) else { return }
-        // Marks begin in one column if they fit there.
-        let margin = Self.margin(in: rect.columns) - 2
-        let fits = text.columns <= margin && space >= margin
+        // Marks begin in one column if they fit there: after the inputs, or after a longer value.
+        let column = [notesColumns(rect.columns), Self.margin(in: rect.columns) - 2]
+            .first { text.columns <= $0 && $0 <= space }
         // A note that is cut has two columns before it, or it would read as part of the value.
-        let columns = fits ? margin : text.columns <= space ? text.columns : space - 1
+        let columns = column ?? (text.columns <= space ? text.columns : space - 1)
         if columns >= 3 {
             text.truncated().render(
                 into: &canvas,
@@ -242,9 +248,11 @@ public struct ControlFrame: Block {
         case .missing: add(StyledText("\(glyphs.cross) required", roles.error))
         case .invalid(let why):
             let word = StyledText("\(glyphs.cross) invalid", roles.error)
+            // What is wrong, without what is expected instead.
+            let brief = StyledText("\(glyphs.cross) \(why.prefix { $0 != ";" })", roles.error)
             add(
                 StyledText("\(glyphs.cross) \(why)", roles.error),
-                shorter: space < 24 ? [.init(word, .reason)] : [])
+                shorter: [.init(brief, .reason)] + (space < 24 ? [.init(word, .reason)] : []))
         }
         if let held = state.held {
             let who = held.by.map { $0.name } ?? "another terminal"
@@ -264,18 +272,17 @@ public struct ControlFrame: Block {
     private func proposal(_ proposed: ProposedValue) -> RowNote {
         let roles = environment.roles
         let more = proposed.more > 0 ? " +\(proposed.more)" : ""
-        let value = StyledText("\(environment.glyphs.proposed) ", roles.warning)
+        let alone = StyledText("\(environment.glyphs.proposed) ", roles.warning)
             .appending(firstLine(proposed.text), roles.text.adding(.bold))
-            .appending(more, roles.dim)
+        let value = alone.appending(more, roles.dim)
         let named = value.appending("  ", roles.dim)
             .appending(
                 proposed.by?.name ?? "you", proposed.by.map { roles.peer($0.number) } ?? roles.dim)
-        guard let message = proposed.message else {
-            return RowNote(named, shorter: [.init(value, .proposer)])
-        }
+        let shorter = [RowNote.Wording(value, .proposer), .init(alone, .proposer)]
+        guard let message = proposed.message else { return RowNote(named, shorter: shorter) }
         return RowNote(
             named.appending(": \"\(message)\"", roles.dim),
-            shorter: [.init(named, .message), .init(value, .proposer)])
+            shorter: [.init(named, .message)] + shorter)
     }
 
     /// Why it cannot be edited, and whose focus is here: by name if there is space for all names.

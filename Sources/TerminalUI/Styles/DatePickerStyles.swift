@@ -151,7 +151,11 @@ public struct CompactDatePickerStyle: DatePickerStyle {
             let name = CalendarMonth.weekdayNames[day.weekday - 1]
             blocks.append(StyledText(name + " ", dim))
         }
-        if let zone = configuration.zone { blocks.append(StyledText(zone + " ", dim)) }
+        if let zone = configuration.zone {
+            // The last part of `America/New_York` tells enough where there is no more space.
+            let city = zone.split(separator: "/").last.map(String.init) ?? zone
+            blocks.append(FittingText([zone, city].map { StyledText($0 + " ", dim) }))
+        }
         return Framed(
             columns: environment.inputColumns, .leading,
             Filled(field, Row(blocks, spacing: 0)))
@@ -249,7 +253,8 @@ public struct CalendarBlock: Block {
         for (column, name) in CalendarMonth.weekdayNames.enumerated() {
             let isWeekend = column > 4
             canvas.write(
-                name, at: Point(x: area.x + column * Self.dayColumns + 1, y: area.y + 1),
+                String(name.prefix(2)),
+                at: Point(x: area.x + column * Self.dayColumns + 1, y: area.y + 1),
                 style: isWeekend ? roles.dim.adding(.italic) : roles.dim.adding(.bold))
         }
         for (week, days) in calendar.weeks.enumerated() {

@@ -190,13 +190,18 @@ public struct Pill {
 
     /// A pill in a style.
     ///
-    /// `isFilled`: the background reaches to the ends of the edges, if there is a background.
+    /// What is loud fills its edges too; otherwise they are lines in the colour of the text.
+    /// `isFilled`: so does the background of every other style.
     public init(_ environment: StyleEnvironment, style: CellStyle, isFilled: Bool = false) {
         inside = style
-        let isLoud = style == environment.roles.selection && style.background != .standard
-        var edge = CellStyle(isLoud ? style.background : style.foreground)
-        if isFilled, style.background != .standard {
-            edge = CellStyle(style.background, on: style.background)
+        let isReverse = style.attributes.contains(.reverse)
+        let isLoud = isReverse || style == environment.roles.selection
+        let ground = isReverse ? style.foreground : style.background
+        var edge = CellStyle(style.foreground, on: style.background)
+        if isLoud || isFilled, ground != .standard {
+            edge = CellStyle(ground, on: ground)
+        } else if isLoud {
+            edge = environment.glyphs.isASCII ? .plain : CellStyle(.standard, .reverse)
         }
         left = StyledText(environment.glyphs.pillLeft, edge)
         right = StyledText(environment.glyphs.pillRight, edge)

@@ -43,9 +43,11 @@ public struct StyleEnvironment: Sendable {
     /// The columns of labels that are beside the content.
     public var labelColumns = 22
     /// The columns of every input, if there are that many.
-    public var inputColumns = 34
+    public var inputColumns = 33
     /// Whether there is no empty line above, so that two grounds would look like one.
     public var isTight = false
+    /// Whether there are so few lines that frames would hide what is in them.
+    public var isLow = false
 
     public var pickerStyle = AnyPickerStyle(.automatic)
     public var toggleStyle = AnyToggleStyle(.automatic)

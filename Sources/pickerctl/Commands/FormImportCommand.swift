@@ -11,9 +11,9 @@ struct FormImportCommand: ParsableCommand {
             lines as in an .env file; - is standard input. Types are guessed: read the result \
             before you apply it. Standard error names what cannot be imported.
 
-            --home-assistant takes a configuration.yaml, a package or a file of helpers: \
+            --home-assistant reads a configuration.yaml, a package or a file of helpers: \
             input_boolean, input_select, input_number, input_text, input_datetime, input_button. \
-            --gsettings takes a .gschema.xml file or the id of an installed schema.
+            --gsettings reads a .gschema.xml file or the id of an installed schema.
 
             Example: pickerctl form import --gsettings org.gnome.desktop.interface > desktop.yaml
             """)

@@ -335,7 +335,7 @@ extension PlainWords {
 /// `pickerctl undo`.
 struct UndoCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
-        "undo", abstract: "Undo my last edit, of one field or of any.",
+        "undo", abstract: "Undo your last edit, of one field or of any.",
         discussion: """
             Example: pickerctl undo flavor
             """)
@@ -362,7 +362,7 @@ struct RedoCommand: PlainCommand {
 struct UndoOptions: ParsableArguments {
     @Argument(completion: .custom(Completion.fields))
     var field: String?
-    @Flag(help: "Anyone's edit, not only mine.") var anyone = false
+    @Flag(help: "Anyone's edit, not only yours.") var anyone = false
     @OptionGroup var why: MessageOption
     @Option(name: .shortAndLong, help: "Print the new values: json.") var output: AnswerFormat?
 

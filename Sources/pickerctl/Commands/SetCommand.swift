@@ -19,7 +19,7 @@ struct SetCommand: PlainCommand {
 
             With --for, --until-time or --while the values end by themselves, and what was \
             there before comes back, unless somebody has set the field since. --while runs a \
-            command, whose exit status is ours.
+            command; the exit status is the command's.
 
             Example: pickerctl set maintenance=on --for 2h30m
             """)

@@ -35,8 +35,9 @@ enum HelpPage {
         (
             "Move",
             [
-                (.up, "the control above"), (.down, "the control below"), (.next, "the next one"),
-                (.previous, "the one before"), (.first, "the first"), (.last, "the last"),
+                (.up, "the control above"), (.down, "the control below"),
+                (.next, "the next control"), (.previous, "the control before"),
+                (.first, "the first control"), (.last, "the last control"),
                 (.pageUp, "a page up"), (.pageDown, "a page down"), (.find, "find a control"),
                 (.fold, "fold the section"), (.conflict, "the next conflict"),
                 (.palette, "every command by its name"),
@@ -49,14 +50,14 @@ enum HelpPage {
                 (.right, "to the right, more"), (.increase, "one more"), (.decrease, "one less"),
                 (.edit, "type a text or number"), (.external, "text in $EDITOR"),
                 (.reset, "discard a draft, or reset to the default (asks)"),
-                (.undo, "undo my last edit"),
-                (.redo, "do it again"), (.message, "say why, for the next change"),
+                (.undo, "undo your last edit"),
+                (.redo, "redo it"), (.message, "say why, for the next change"),
                 (.lease, "when the value, or the next one, ends"),
                 (.cancelRun, "cancel the run of a button (asks)"),
             ]
         ),
         (
-            "Else",
+            "More",
             [
                 (.history, "what the control was, and who set it"),
                 (.explain, "why the control has its value"),
@@ -64,8 +65,8 @@ enum HelpPage {
                 (.forms, "open another form"),
                 (.kept, "edits that were made for another daemon"),
                 (.people, "who is here"), (.escape, "cancel, close, decide a conflict later"),
-                (.suspend, "suspend"), (.redraw, "draw again"), (.help, "this page"),
-                (.leave, "leave"),
+                (.suspend, "suspend"), (.redraw, "draw the screen again"), (.help, "this page"),
+                (.leave, "quit"),
             ]
         ),
     ]
@@ -80,7 +81,7 @@ enum HelpPage {
             }
         }
         lines += [
-            ("", ""), ("Together", ""),
+            ("", ""), ("With others", ""),
             ("1-9", "choose an option, or type a number"),
             ("←→ Enter", "choose a card of a conflict; settle it"),
             ("", "A mark with a name: somebody is there."),

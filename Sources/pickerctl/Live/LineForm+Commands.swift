@@ -21,7 +21,9 @@ extension LineForm {
             repeatQuestion()
         case "message", "m":
             model.nextMessage = argument.isEmpty ? nil : argument
-            say(argument.isEmpty ? "No message." : "The next change says: \(argument)")
+            say(
+                argument.isEmpty
+                    ? "The next change has no message." : "Message of the next change: \(argument)")
             repeatQuestion()
         case "why":
             guard let field = named(argument) else { return }
@@ -36,7 +38,7 @@ extension LineForm {
             }
         case "reset": if let field = named(argument) { model.send(field, .reset, &commands) }
         case "clear": if let field = named(argument) { apply(.edit(.value("")), field, &commands) }
-        case "take":
+        case "choose":
             guard let index = model.focusedIndex else { return }
             let isOver = model.conflict(index).isEmpty
             guard !isOver, let number = Int(argument), offered.indices.contains(number - 1)
@@ -44,7 +46,7 @@ extension LineForm {
                 return say(
                     isOver
                         ? "No: there is no conflict here."
-                        : "No: a number from 1 to \(offered.count), as in :take 1.")
+                        : "No: a number from 1 to \(offered.count), as in :choose 1.")
             }
             // The numbers are those that were printed, even if values have changed since.
             let field = model.presentation.definition.controls[index].id
@@ -57,11 +59,11 @@ extension LineForm {
             model.decide(choice, &commands)
         case "back", "b": goBack()
         case "help", "h", nil:
-            say("Enter: keep. :q leave, :list all values, :N go to number N of the list,")
+            say("Enter: keep. :q quit, :list all values, :N go to number N of the list,")
             say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
-            say(":take N of a conflict, :why it has its value, :message TEXT for the next change,")
-            say(":proposals that wait for approval. :why, :reset and :clear take the name or the")
-            say("number of another control.")
+            say(":choose N of a conflict, :why it has its value, :message TEXT of the next change,")
+            say(":proposals that wait for approval. After :why, :reset and :clear, write the name")
+            say("or the number of another control.")
             say("A text that begins with a colon is typed with two.")
             repeatQuestion()
         case let word?:
@@ -96,7 +98,7 @@ extension LineForm {
         if !model.isOnline, waiting > 0, !asksToLeave {
             asksToLeave = true
             let what = waiting == 1 ? "1 edit waits" : "\(waiting) edits wait"
-            return say("\(what) for the daemon; :q again leaves without.")
+            return say("\(what) for the daemon; :q again quits without them.")
         }
         if model.isOnline { isFinished = true } else { commands.append(.quit(.done)) }
     }
@@ -104,7 +106,7 @@ extension LineForm {
     private mutating func editOutside(_ commands: inout [LiveCommand]) {
         model.activeEdit = nil
         model.editOutside(&commands)
-        if commands.isEmpty { say("Only a text is edited in $EDITOR.") }
+        if commands.isEmpty { say("Only a text can be edited in $EDITOR.") }
     }
 
     /// What is still asked, in one line.

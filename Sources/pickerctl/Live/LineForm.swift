@@ -94,7 +94,7 @@ struct LineForm {
             next += 1
         }
         guard next < definition.controls.count else {
-            say("All questions are asked.")
+            say("That was the last question.")
             if !isPerson { isFinished = true }
             question = .command
             return
@@ -212,7 +212,7 @@ struct LineForm {
         offered = picks.map(\.value)
         offeredContext = model.presentation.context
         guard !picks.isEmpty else { return }
-        say("  Picked at the same time; :take and a number chooses one for everybody:")
+        say("  Picked at the same time; :choose and a number settles it for everybody:")
         for (number, pick) in picks.enumerated() {
             let when = pick.when.map { " at \($0)" } ?? ""
             say("  \(number + 1). \(pick.text), by \(pick.by?.name ?? "you")\(when)")

@@ -36,20 +36,27 @@ extension LiveModel {
                 kind: .question)
         case .kept(let choice)?: return keptQuestion(choice)
         case .typed(let asked)?: return words(of: asked)
-        case .turn(let edit, let isUndo)?:
-            let keys = isRoomy ? "" : " Enter / Esc"
-            let verb = isUndo ? "Undo" : "Redo"
-            return WordsLook(
-                "\(verb) \(text(of: edit) ?? "your last edit") for everybody?\(keys)",
-                "\(verb) \(text(of: edit, isShort: true) ?? "your last edit")?\(keys)",
-                "\(verb) \(Self.brief(title(of: edit.parts.first?.field ?? "")))?\(keys)",
-                kind: .question)
+        case .turn(let edit, let isUndo)?: return turnQuestion(edit, isUndo ? "Undo" : "Redo")
         case .cancelRun(let field, _)?:
             let keys = isRoomy ? "" : " Enter / Esc"
             return WordsLook(
                 "Cancel the run of \(title(of: field))?\(keys)", "Cancel the run?\(keys)",
                 kind: .question)
         }
+    }
+
+    /// Whether an edit is to be undone or done again. Where there is little space, the label is
+    /// shorter, then the words for the keys are left out; the values stay.
+    private func turnQuestion(_ edit: OwnEdit, _ verb: String) -> WordsLook {
+        guard let whole = text(of: edit) else {
+            return WordsLook("\(verb) your last edit for everybody?", kind: .question)
+        }
+        let keys = isRoomy ? "" : " Enter / Esc"
+        let short = [16, 12, 9, 6].compactMap { text(of: edit, labelMax: $0) }
+        let texts = ["\(whole) for everybody?\(keys)", "\(whole)?\(keys)"]
+        return WordsLook(
+            texts: (texts + short.map { "\($0)?\(keys)" } + short.map { "\($0)?" })
+                .map { "\(verb) \($0)" }, kind: .question)
     }
 
     /// Whether a reset leaves the field without a value.
@@ -79,6 +86,8 @@ extension LiveModel {
             }
             return true
         case .escape: return true
+        // It says no, and is not the command of this letter.
+        case .character("n"): return event.modifiers.isEmpty
         default: return false
         }
     }
@@ -200,7 +209,7 @@ extension LiveModel {
     mutating func sayNothingUndone() {
         guard let edit = ownEdits.done.popLast(), isOverwritten(edit) else {
             ownEdits.done = []
-            return say("nothing of yours to undo")
+            return say("you have no edit to undo")
         }
         let names = edit.parts.map { title(of: $0.field) }.joined(separator: ", ")
         say("others have changed \(names) since; nothing was undone")
@@ -210,11 +219,12 @@ extension LiveModel {
     /// reverts; for another control, its name is added. `nil` if it may do nothing.
     var undoHint: String? {
         guard let edit = ownEdits.done.last, !isOverwritten(edit) else { return nil }
-        return text(of: edit, isShort: true).map { "undo \($0)" } ?? "undo"
+        return text(of: edit, labelMax: 16).map { "undo \($0)" } ?? "undo"
     }
 
-    /// An edit in words: its fields with the values before and after.
-    func text(of edit: OwnEdit, isShort: Bool = false) -> String? {
+    /// An edit in words: its fields with the values before and after. With `labelMax` it is short:
+    /// labels have at most so many characters, and the focused control has none.
+    func text(of edit: OwnEdit, labelMax: Int? = nil) -> String? {
         let arrow = around.environment.glyphs.isASCII ? "->" : "→"
         let parts = edit.parts.compactMap { part -> String? in
             guard let index = presentation.index(part.field) else { return nil }
@@ -224,25 +234,24 @@ extension LiveModel {
             if part.was == part.value {
                 // A choice among cards discards the others; a lease has another end.
                 let title = title(of: part.field)
-                return "\(isShort ? Self.brief(title) : title) "
+                return "\(labelMax.map { Self.brief(title, max: $0) } ?? title) "
                     + (part.isChoice ? "conflict" : "lease")
             }
             let was = Self.brief(valueText(part.was, of: index))
             let value = Self.brief(valueText(part.value, of: index))
-            guard isShort else {
-                return "\(title(of: part.field)) \(was) \(arrow) \(value)"
-            }
-            let name = part.field == focusedField ? "" : Self.brief(title(of: part.field)) + " "
+            let title = title(of: part.field)
+            guard let labelMax else { return "\(title) \(was) \(arrow) \(value)" }
+            let name = part.field == focusedField ? "" : Self.brief(title, max: labelMax) + " "
             return "\(name)\(was)\(arrow)\(value)"
         }
         if parts.isEmpty { return nil }
-        if isShort, parts.count > 1 { return "\(parts.count) fields" }
+        if labelMax != nil, parts.count > 1 { return "\(parts.count) fields" }
         return parts.joined(separator: ", ")
     }
 
-    static func brief(_ text: String) -> String {
+    static func brief(_ text: String, max: Int = 16) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).first ?? ""
-        return line.count > 16 ? "\(line.prefix(15))…" : String(line)
+        return line.count > max ? "\(line.prefix(max - 1))…" : String(line)
     }
 
     // MARK: What Enter would do

@@ -108,7 +108,7 @@ extension LiveModel {
         case .text(var editor)?:
             typedKeys = 2
             let outcome = editor.insert(text)
-            if outcome == .refused || isCut { say("not all of it fits", isError: true) }
+            if outcome == .refused || isCut { sayTooLong() }
             activeEdit?.kind = .text(editor)
         case .number(var editor)?:
             editor.insert(text)

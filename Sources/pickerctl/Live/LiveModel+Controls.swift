@@ -274,6 +274,7 @@ extension LiveModel {
         // Cards change while others edit, so a digit could choose another card than intended.
         if activeEdit == nil, !conflict(index).isEmpty { return }
         switch control.kind {
+        case .picker where shape(index) == .closed: return
         case .picker:
             let options = Self.choices(of: control)
             guard options.indices.contains(digit - 1) else {
@@ -282,13 +283,12 @@ extension LiveModel {
             }
             let tag = options[digit - 1].tag
             switch shape(index) {
-            case .closed: return
             case .lines where mode == .form: cursors[control.id] = tag
             case .row where mode == .form && control.isMultiple: cursors[control.id] = tag
             case .row where mode == .form, .wheel where mode == .form:
                 guard mayEdit(control.id), !options[digit - 1].isDisabled else { return }
                 turnTo(control.id, tag)
-            case .lines, .row, .wheel: choose(tag, in: control.id, &commands)
+            case .lines, .row, .wheel, .closed: choose(tag, in: control.id, &commands)
             }
         case .slider, .stepper, .gauge:
             guard mayEdit(control.id) else { return }

@@ -62,7 +62,7 @@ extension LiveModel {
         if isProposal { edit.guarded = .proposed }
         request(.stateSet(edit), .edit(field, typed: typed), &commands)
         if !isOnline, mode == .form {
-            say("not sent; it is set when the daemon is back")
+            say("not sent yet; it is set when the daemon is back")
         }
         return true
     }
@@ -175,7 +175,7 @@ extension LiveModel {
         case (.undo, .refused(let error)):
             error.kind == .conflict ? sayNothingUndone() : say(error.message)
         case (.redo, .refused(let error)):
-            say(error.kind == .conflict ? "nothing of yours to redo" : error.message)
+            say(error.kind == .conflict ? "you have no edit to redo" : error.message)
         case (.edit(let field, let typed), .lost):
             problems[field] = "it is not known whether it was set"
             keep(typed, of: field)

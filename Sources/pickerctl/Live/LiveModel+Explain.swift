@@ -62,11 +62,9 @@ extension LiveModel {
         _ explanation: FieldExplanation, into canvas: inout Canvas, in window: Rect,
         _ environment: StyleEnvironment
     ) {
-        Viewport(
-            explanation.scroll, lines: window.lines, environment: environment,
-            explanationLines(explanation, environment)
-        )
-        .render(into: &canvas, in: window)
+        draw(
+            explanationLines(explanation, environment), explanation.scroll, into: &canvas,
+            in: window, environment)
     }
 
     private func explanationLines(

@@ -88,7 +88,7 @@ extension LiveModel {
     /// The place on a page of lines after a key; `nil` for a key that closes the page.
     func scrolled(_ scroll: ScrollState, _ lines: Column, _ event: KeyEvent) -> ScrollState? {
         var scroll = scroll
-        let content = lines.measure(width: formColumns).lines
+        let content = lines.measure(width: formColumns - 3).lines
         let window = geometry.window.lines
         switch around.keys[event] {
         case .up?: scroll.scroll(by: -1, content: content, window: window)
@@ -106,11 +106,19 @@ extension LiveModel {
         _ history: FieldHistory, into canvas: inout Canvas, in window: Rect,
         _ environment: StyleEnvironment
     ) {
+        draw(
+            historyLines(history, environment), history.scroll, into: &canvas, in: window,
+            environment)
+    }
+
+    /// A page of lines. A text that touches the scroll bar would look like a part of it.
+    func draw(
+        _ lines: Column, _ scroll: ScrollState, into canvas: inout Canvas, in window: Rect,
+        _ environment: StyleEnvironment
+    ) {
         Viewport(
-            history.scroll, lines: window.lines, environment: environment,
-            historyLines(history, environment)
-        )
-        .render(into: &canvas, in: window)
+            scroll, lines: window.lines, environment: environment, Padding(right: 1, lines)
+        ).render(into: &canvas, in: window)
     }
 
     private func historyLines(_ history: FieldHistory, _ environment: StyleEnvironment) -> Column {

@@ -21,12 +21,17 @@ extension LiveModel {
 
     mutating func key(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
         let before = focus
-        let said = message
-        carryOut(event, &commands)
-        if focus != before {
-            isReady = !Self.isLetter(event)
-            // A message about the control that was left would hide what describes this one.
-            if message == said { message = nil }
+        // Copied only beside a message, so that a long text is not copied at each key.
+        let said = message.map { (text: $0, edit: activeEdit, cursors: cursors) }
+        // Two quick presses of Esc, as a terminal multiplexer sends them.
+        let isTwice = event == KeyEvent(.escape, .alt)
+        carryOut(isTwice ? KeyEvent(.escape) : event, &commands)
+        if focus != before { isReady = !Self.isLetter(event) }
+        // A message about what was left would hide what describes this control, or what Enter sets.
+        if let said, message == said.text,
+            focus != before || activeEdit != said.edit || cursors != said.cursors
+        {
+            message = nil
         }
         if event.key == .escape || event.key == .enter && focus == before { isReady = false }
         if activeEdit == nil { typedKeys = 0 }
@@ -141,7 +146,7 @@ extension LiveModel {
         guard !asksToLeave, let loss = lossByLeaving else { return commands.append(.quit(.done)) }
         let them = loss.isOne ? "it" : "them"
         say(
-            "\(loss.text); \(around.keys.name(of: .leave)) again leaves without \(them)",
+            "\(loss.text); \(around.keys.name(of: .leave)) again quits without \(them)",
             isError: true)
         asksToLeave = true
     }
@@ -151,7 +156,7 @@ extension LiveModel {
         let waiting = presentation.waitingEdits
         if !drafts.isEmpty {
             let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
-            return ("\(names): typed and not set", true)
+            return ("\(names): unsaved", drafts.count == 1)
         }
         if !isOnline, waiting > 0, presentation.link != .deleted {
             return ("\(waiting) edits wait for the daemon", false)

@@ -20,9 +20,13 @@ extension LiveModel {
     /// The commands that have an effect now, themes, and the controls to go to. A tag is the kind
     /// and the name.
     var paletteOptions: [PickerOption] {
-        let commands = Self.commands.filter { hasEffect($0.0) }.map { action, label in
+        let now = Self.commands.filter { hasEffect($0.0) }
+        // The keys are in one column.
+        let columns = now.map { DisplayWidth.columns(of: $0.1) }.max() ?? 0
+        let commands = now.map { action, label in
             var option = PickerOption(
-                tag: .string("command \(action.rawValue)"), label: label)
+                tag: .string("command \(action.rawValue)"),
+                label: DisplayWidth.padded(label, to: columns))
             option.subtitle = around.keys.names(of: action).prefix(2).joined(separator: " ")
             return option
         }

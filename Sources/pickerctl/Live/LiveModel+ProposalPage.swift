@@ -64,7 +64,7 @@ extension LiveModel {
         }
         let proposal = presentation.proposals[place]
         let who = approvalWords(proposal.fields.compactMap { presentation.index($0) })
-        let votes = isOwn(proposal) ? "a vote of yours does not count" : nil
+        let votes = isOwn(proposal) ? "your own vote does not count" : nil
         return WordsLook(
             joined([proposal.name, who] + [votes].compactMap(\.self)),
             joined([proposal.name, who]), who, kind: .about)
@@ -111,45 +111,49 @@ extension LiveModel {
             block(of: proposal, isSelected: number == place, environment)
         }
         let title = blocks.isEmpty ? "No proposal waits for approval" : "What waits for approval"
-        let heading = StyledText(title, environment.roles.heading)
+        let heading = StyledText(title, environment.roles.heading).truncated()
         // An empty line before each, as in a form, where there is enough height.
-        let air = isRoomy ? [StyledText("")] : []
-        let content = Column([heading.truncated()] + blocks.flatMap { air + $0 })
+        let air = isRoomy ? 1 : 0
+        let content = Column([heading] + blocks.map { Padding(top: air, $0) })
+        // The scroll bar and the column before it.
+        let columns = window.columns - 2
+        func lines(_ blocks: some Collection<Column>) -> Int {
+            blocks.reduce(0) { $0 + air + $1.measure(width: columns).lines }
+        }
         var scroll = ScrollState()
-        let top = 1 + blocks.prefix(place).reduce(0) { $0 + air.count + $1.count }
-        let lines = 1 + blocks.reduce(0) { $0 + air.count + $1.count }
-        let own = air.count + (blocks.indices.contains(place) ? blocks[place].count : 1)
-        scroll.show(top..<top + own, content: lines, window: window.lines)
-        // A text that touches the scroll bar would look like a part of it.
-        Viewport(
-            scroll, lines: window.lines, environment: environment, Padding(right: 1, content)
-        ).render(into: &canvas, in: window)
+        let top = 1 + lines(blocks.prefix(place))
+        scroll.show(
+            top..<top + max(1, lines(blocks.dropFirst(place).prefix(1))),
+            content: 1 + lines(blocks), window: window.lines)
+        draw(content, scroll, into: &canvas, in: window, environment)
     }
 
-    /// A proposal in lines: the change, who and why, and what is missing.
+    /// A proposal: the change, who and why, and what is missing. A long line is wrapped, as nobody
+    /// should approve what is cut.
     private func block(
         of proposal: FormProposal, isSelected: Bool, _ environment: StyleEnvironment
-    ) -> [StyledText] {
+    ) -> Column {
         let (roles, glyphs) = (environment.roles, environment.glyphs)
         let pointer = isSelected ? glyphs.pointer : " "
         let peer = isOwn(proposal) ? nil : presentation.peer(proposal.by)
         let votes = proposal.votes.map { $0.by.user }.joined(separator: ", ")
         let mark = StyledText("\(pointer) ", roles.accent).appending("\(proposal.id)  ", roles.dim)
-        // All lines begin where the words of the first one do.
-        let indent = String(repeating: " ", count: mark.columns)
-        var lines = [
-            mark.appending(
-                words(of: proposal), isSelected ? roles.text.adding(.bold) : roles.text)
-        ]
-        lines += definitionLines(of: proposal).map { StyledText("\(indent)\($0)", roles.text) }
+        let change = StyledText(
+            words(of: proposal), isSelected ? roles.text.adding(.bold) : roles.text)
+        var lines = definitionLines(of: proposal).map { StyledText($0, roles.text) }
         lines += [
-            StyledText(indent, roles.dim)
-                .appending(peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text)
-                .appending(", \(around.localTime(proposal.at))", roles.dim)
-                .appending(proposal.messageText, roles.text),
-            StyledText("\(indent)\(proposal.sentence { around.localTime($0) })", roles.dim)
+            StyledText(
+                peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text
+            )
+            .appending(", \(around.localTime(proposal.at))", roles.dim)
+            .appending(proposal.messageText, roles.text),
+            StyledText(proposal.sentence { around.localTime($0) }, roles.dim)
                 .appending(votes.isEmpty ? "" : "; approved by \(votes)", roles.dim),
         ]
-        return lines.map { $0.truncated() }
+        // All lines begin where the words of the first one do.
+        return Column {
+            Row(spacing: 0) { [mark, change] }
+            Padding(left: mark.columns, Column(lines))
+        }
     }
 }

@@ -67,7 +67,7 @@ extension LiveModel {
             let count = Self.count(rule.count, "approval")
             return "\(count) of \(rule.from.approvers)"
         }
-        if parts.isEmpty { return "others must agree" }
+        if parts.isEmpty { return "others must approve" }
         let isOne = rules.count == 1 && rules[0].count == 1
         return parts.joined(separator: " and ") + (isOne ? " is needed" : " are needed")
     }
@@ -122,7 +122,7 @@ extension LiveModel {
         if proposal.state.isFinal { return say(outcome(of: proposal)) }
         if let vote = proposal.votes.last, proposal.votes.count > (earlier?.votes.count ?? 0) {
             let who = presentation.peer(vote.by)?.name ?? "you"
-            return say("\(who) approved \(proposal.name); \(proposal.needs) more to go")
+            return say("\(who) approved \(proposal.name); \(proposal.needs) more needed")
         }
         guard earlier == nil, !isOwn(proposal) else { return }
         let key = around.keys.name(of: .proposals)
@@ -203,7 +203,7 @@ extension LineForm {
         guard case .typed(let asked)? = model.question else { return }
         guard ["y", "yes"].contains(line.lowercased()) else {
             model.withdraw(asked)
-            return say("Nothing is done.")
+            return say("Nothing was changed.")
         }
         model.typedKey(KeyEvent(.enter), asked, &commands)
     }

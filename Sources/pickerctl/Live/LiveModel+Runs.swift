@@ -49,12 +49,12 @@ extension LiveModel {
         var words: [String] = []
         // What a narrow form leaves out, the least important first.
         var extras: [String] = []
+        var away: String?
         if let run = runs.running.first {
             let seconds = max(
                 0, Int((around.clock().milliseconds - run.since.milliseconds) / 1_000))
             let progress = presentation.progress[run.press]
             let handler = run.handler?.user
-            var away: String?
             if !isOnline {
                 away = "the daemon is away"
             } else if progress?.isAway ?? false {
@@ -71,7 +71,7 @@ extension LiveModel {
             let time = away == nil ? Self.clock(seconds) : ""
             let by = away == nil ? handler.map { "by \($0)" } ?? "" : ""
             words += [time, by]
-            extras = [by, time]
+            extras = [by, time].filter { !$0.isEmpty }
             if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
         } else if runs.waiting > 0 {
             look.mark = .waits
@@ -88,9 +88,15 @@ extension LiveModel {
             words.append(waiting)
             extras.append(waiting)
         }
+        if away != nil, let text = presentation.progress[runs.running[0].press]?.text {
+            extras.append(text)
+        }
         look.texts = (0...extras.count).map { count in
             words.filter { !$0.isEmpty && !extras.prefix(count).contains($0) }
                 .joined(separator: "  ")
+        }
+        if let away, isOnline, let last = look.texts.last {
+            look.texts.append(last.replacing(away, with: "its handler is away"))
         }
         return look
     }

@@ -116,7 +116,12 @@ extension LiveModel {
         case .wheels(let wheels): return Self.count(wheels.components.count, "wheel")
         case .toggle: return "on or off"
         case .slider, .stepper, .date, .text:
-            return Self.short(presentation.definition.expectedDescription(of: index))
+            let words = Self.short(presentation.definition.expectedDescription(of: index))
+            // An example says more than a pattern.
+            guard let example = example(control.id),
+                let pattern = words.firstRange(of: " that matches ")
+            else { return words }
+            return "\(words[..<pattern.lowerBound]), such as \(example)"
         case .gauge:
             let words = Self.short(presentation.definition.expectedDescription(of: index))
             return control.isReadOnly ? joined(["read-only", words]) : words

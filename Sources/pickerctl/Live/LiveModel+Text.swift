@@ -42,11 +42,13 @@ extension LiveModel {
         guard let text else { return say("the editor left no text", isError: true) }
         var fresh = TextEditor(
             "", isMultiline: editor.isMultiline, maxLength: editor.maxLength)
-        if fresh.insert(text) == .refused, !text.isEmpty {
-            say("not all of it fits", isError: true)
-        }
+        if fresh.insert(text) == .refused, !text.isEmpty { sayTooLong() }
         self.activeEdit?.kind = .text(fresh)
         commitEdit(&commands)
+    }
+
+    mutating func sayTooLong() {
+        say("the text is too long; its end is left out", isError: true)
     }
 
     // MARK: Under the prompt

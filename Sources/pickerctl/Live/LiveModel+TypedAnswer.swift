@@ -72,7 +72,9 @@ extension LiveModel {
         switch asked.subject {
         case .message(nil):
             nextMessage = text.isEmpty ? nil : text
-            say(text.isEmpty ? "the next change says nothing" : "the next change says: \(text)")
+            say(
+                text.isEmpty
+                    ? "the next change has no message" : "message of the next change: \(text)")
         case .message(let edit?):
             // The question stays until there is a message.
             guard !text.isEmpty else { return question = .typed(asked) }
@@ -123,10 +125,10 @@ extension LiveModel {
         switch asked.subject {
         case .message(let edit):
             let what = edit.map { "\(self.text(of: $0)): why?" } ?? "Why?"
-            let readers =
-                full(text) ?? edit?.approval ?? "everybody who reads this form sees it"
+            let readers = edit?.approval ?? "everybody who reads this form sees it"
+            let note = full(text) ?? (edit == nil ? readers : "required; \(readers)")
             return WordsLook(
-                "\(what) \(typed)  (\(readers))",
+                "\(what) \(typed)  (\(note))",
                 "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
         case .lease(let field):
             let isLeased = presentation.index(field).flatMap(presentation.lease) != nil
@@ -174,7 +176,7 @@ extension LiveModel {
     /// The keys for a typed answer.
     func hints(of asked: TypedQuestion) -> [(String, String)] {
         switch asked.subject {
-        case .message(nil): return [("Enter", "say it with the next change"), ("Esc", "back")]
+        case .message(nil): return [("Enter", "keep for the next change"), ("Esc", "back")]
         case .message(let edit?):
             let verb = edit.action == .press ? "press" : "set"
             return [

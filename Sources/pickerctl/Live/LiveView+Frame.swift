@@ -62,11 +62,17 @@ extension LiveModel {
         let live =
             isAnswerMissed
             ? StyledText("\(glyphs.more) no answer yet", roles.warning.adding(.bold))
-            : StyledText("\(glyphs.check) live", roles.dim)
-        let hasLive = space >= 24 || isAnswerMissed
+            // The mark of what is checked in ASCII is that of somebody who is here.
+            : StyledText(glyphs.isASCII ? "live" : "\(glyphs.check) live", roles.dim)
+        let names = people(space: space, environment)
+        let hasLive =
+            isAnswerMissed || space >= 24 || names.columns + live.columns + 4 <= space
         if hasLive { space -= live.columns + 2 }
-        let people = people(space: space, environment).truncated()
-        parts.append(Target(.command("people"), people))
+        let people = people(space: space - 2, environment)
+        // That nobody else is here is worth less than the title.
+        if !presentation.others.isEmpty || people.columns + 2 <= space {
+            parts.append(Target(.command("people"), people.truncated()))
+        }
         if hasLive { parts.append(live) }
         return parts
     }

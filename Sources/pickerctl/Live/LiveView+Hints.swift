@@ -90,7 +90,7 @@ extension LiveModel {
     private var pickHints: [(String, String)] {
         guard let index = focusedIndex else { return [] }
         let control = presentation.definition.controls[index]
-        let leave = ("Esc", "leave")
+        let leave = ("Esc", "quit")
         let sets = if case .pick(_, sets: true) = mode { true } else { false }
         switch control.kind {
         case .picker(let picker):

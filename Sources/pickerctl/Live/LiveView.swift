@@ -41,7 +41,7 @@ extension LiveModel {
         for index in columns.indices where presentation.isVisible(index) {
             widest = max(widest, columns[index])
         }
-        return around.environment.fittingLabels(columns: widest)
+        return around.environment.fittingLabels(columns: widest).with { $0.isLow = !isRoomy }
     }
 
     private func screen(_ drawn: inout DrawnParts) -> LiveScreen {
@@ -146,13 +146,17 @@ extension LiveModel {
         into canvas: inout Canvas, in window: Rect, _ environment: StyleEnvironment
     ) {
         guard let activeEdit, case .list(let list) = activeEdit.kind,
-            let index = presentation.index(activeEdit.field),
-            let menu = menu(index, list, environment)
+            let index = presentation.index(activeEdit.field)
         else { return }
         let frame = canvas.frames.last { $0.owner == activeEdit.field }?.rect ?? window
         let value = canvas.regions.last { region in
             region.owner == activeEdit.field && region.target == .action(.close)
         }?.rect
+        var environment = environment
+        if let value {
+            environment.inputColumns = min(environment.inputColumns, value.columns)
+        }
+        guard let menu = menu(index, list, environment) else { return }
         var x = value?.x ?? window.x + 2
         var size = menu.measure(width: max(0, window.maxX - 1 - x))
         let lines = min(size.lines, window.lines)
@@ -161,10 +165,11 @@ extension LiveModel {
         var y = below
         if below + lines > window.maxY { y = above }
         if y < window.y {
-            // It covers its own control: beside it, parts of labels would be left.
+            // It covers its own control: beside it, parts of labels would be left. The scroll bar
+            // would look like a second edge.
             y = max(window.y, window.maxY - lines)
             x = window.x
-            size.columns = window.columns - 1
+            size.columns = window.columns
         }
         let rect = Rect(x: x, y: y, columns: size.columns, lines: lines)
         canvas.fill(rect)

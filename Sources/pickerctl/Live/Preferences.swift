@@ -108,7 +108,8 @@ struct Preferences {
             let text = value.numberValue?.description ?? value.stringValue ?? ""
             guard let event = KeyMap.key(named: text) else {
                 return complain(
-                    file, path, "no terminal sends \"\(text)\"", "a key as u, ctrl-r, f1, space")
+                    file, path, "no terminal sends \"\(text)\"",
+                    "a key such as u, ctrl-r, f1 or space")
             }
             if let why = KeyMap.fixed(event, for: action) {
                 return complain(file, path, "\"\(text)\" \(why)", "another key")

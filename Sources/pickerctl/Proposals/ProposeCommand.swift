@@ -7,8 +7,8 @@ struct ProposeCommand: PlainCommand {
     static let configuration = CommandConfiguration.leaf(
         "propose", abstract: "Propose a change that needs the approval of others.",
         discussion: """
-            The changes are written as for set. Prints the name of the proposal, which approve, \
-            refuse and withdraw take. What nobody guards is set at once.
+            The changes are written as for set. Prints the name of the proposal, for approve, \
+            refuse and withdraw. What nobody guards is set at once.
 
             With --wait the exit status is 0 applied, 1 refused or withdrawn, 75 stale (what it \
             was based on has changed), 124 expired.

@@ -47,7 +47,7 @@ struct LineFormTests {
         #expect(outcome.lines.contains("  2. Vanilla"))
         #expect(outcome.lines.contains("Chocolate!"))
         #expect(outcome.lines.contains { $0.hasPrefix("Go: button. Really?") })
-        #expect(outcome.lines.last == "All questions are asked.")
+        #expect(outcome.lines.last == "That was the last question.")
     }
 
     @Test("a symbol is said in words where the label does not say it already")
@@ -162,7 +162,7 @@ struct LineFormTests {
         #expect(commands.contains(.quit(.done)))
     }
 
-    @Test("others' changes and conflicts are lines, and :take takes a pick")
+    @Test("others' changes and conflicts are lines, and :choose settles it")
     func announced() throws {
         var bench = try LiveBench(form)
         var lines = LineForm(bench.model, isPerson: true)
@@ -181,7 +181,7 @@ struct LineFormTests {
         #expect(said.contains("* bob set Flavor: Vanilla"))
         #expect(said.contains("  2. Chocolate, by you"))
         var commands: [LiveCommand] = []
-        lines.answer(":take 2", &commands)
+        lines.answer(":choose 2", &commands)
         guard case .request(_, .stateSet(let edit))? = commands.first else {
             Issue.record("nothing was sent")
             return
@@ -228,9 +228,9 @@ struct LineFormTests {
             ])
     }
 
-    @Test(":take without a conflict says so and asks on")
+    @Test(":choose without a conflict says so and asks on")
     func takeNothing() throws {
-        let outcome = try answered([":take 1", "2"])
+        let outcome = try answered([":choose 1", "2"])
         #expect(outcome.lines.contains("No: there is no conflict here."))
         #expect(outcome.edits == [.value("vanilla")])
     }

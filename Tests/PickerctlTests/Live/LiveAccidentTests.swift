@@ -283,7 +283,7 @@ struct LiveAccidentTests {
         #expect(bench.screen().contains("others have changed Traffic to the new version since"))
         bench.type("u")
         bench.answer(.refused(WireError(.conflict, "nothing to undo")))
-        #expect(bench.screen().contains("nothing of yours to undo"))
+        #expect(bench.screen().contains("you have no edit to undo"))
     }
 
     @Test("what somebody else sets is beside a draft, never instead of it")

@@ -17,8 +17,11 @@ struct LiveExplainTests {
             """)
     }
 
-    private static func answer(_ value: JSON, message: String? = nil) -> JSON {
-        var facts = Explanation(form: "t", field: "speed", revision: 2)
+    static func answer(
+        _ value: JSON, message: String? = nil, form: String = "t", field: String = "speed",
+        locked: String = "note"
+    ) -> JSON {
+        var facts = Explanation(form: form, field: field, revision: 2)
         facts.state = FieldState(value: value, revision: 2, isSet: true)
         facts.origin = Explanation.Origin(.set)
         var change = Explanation.Change(revision: 2)
@@ -27,7 +30,7 @@ struct LiveExplainTests {
         change.by = WireAuthor(
             user: "bob", uid: 7, client: nil, tty: nil, connection: 9, replica: "a.1")
         facts.change = change
-        facts.permission = Explanation.Permission([Explanation.Refusal(.locked, field: "note")])
+        facts.permission = Explanation.Permission([Explanation.Refusal(.locked, field: locked)])
         var writer = JSONWriter()
         facts.encode(into: &writer)
         return (try? JSON(parsing: writer.take())) ?? .null

@@ -357,7 +357,7 @@ struct LiveKeysTests {
         bench.type("uU")
         #expect(bench.sent.map(\.request.method) == [.stateUndo, .stateRedo])
         bench.answer(.refused(WireError(.conflict, "nothing")))
-        #expect(bench.screen().contains("nothing of yours to undo"))
+        #expect(bench.screen().contains("you have no edit to undo"))
     }
 
     @Test("keys can be bound otherwise, and the help page says so")

@@ -260,7 +260,7 @@ struct LiveProposalTests {
         bench.type("P")
         let page = bench.screen()
         #expect(page.contains("size.options: + xl, - s, ~ m"), "\(page)")
-        #expect(page.contains("a vote of yours does not count"), "\(page)")
+        #expect(page.contains("your own vote does not count"), "\(page)")
     }
 
     @Test("a value that others guard lasts longer by a proposal")
@@ -374,7 +374,7 @@ struct LiveProposalTests {
         form.answer(":approve 12 looks good", &commands)
         #expect(form.takeOutput() == ["Approve Traffic 20 → 50  \"INC-231\"? yes or no:"])
         form.answer("no", &commands)
-        #expect(commands.isEmpty && form.takeOutput().last == "Nothing is done.")
+        #expect(commands.isEmpty && form.takeOutput().last == "Nothing was changed.")
         form.answer(":approve 12 looks good", &commands)
         form.answer("yes", &commands)
         #expect(

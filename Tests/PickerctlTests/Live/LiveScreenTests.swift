@@ -342,6 +342,36 @@ struct LiveScreenTests {
         }
     }
 
+    @Test("pages over the form: commands, people, controls, why a value is there, its history")
+    func pages() throws {
+        func page(_ name: String, _ open: (inout LiveBench) -> Void) throws {
+            try check(name, [.truecolor]) { columns, lines in
+                var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+                bench.model.around.clock = { Timestamp(milliseconds: LiveHistoryTests.noon) }
+                bench.focus("traffic")
+                bench.bobIs(at: "region")
+                open(&bench)
+                return bench
+            }
+        }
+        try page("commands") { $0.type(":") }
+        try page("people") { $0.type("w") }
+        try page("find") { $0.type("/re") }
+        try page("explanation") { bench in
+            bench.type("E")
+            bench.answer(
+                .result(
+                    LiveExplainTests.answer(
+                        20, message: "INC-231", form: "deploy", field: "traffic",
+                        locked: "maintenance")))
+        }
+        try page("history") { bench in
+            bench.type("H")
+            bench.answer(
+                .result(LiveHistoryTests.page([(5, 20, 80), (30, 50, 20)], of: "traffic")))
+        }
+    }
+
     // MARK: Accessible
 
     /// What is read to somebody who keeps every value.

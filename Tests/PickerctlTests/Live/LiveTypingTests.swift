@@ -49,7 +49,7 @@ struct LiveTypingTests {
         bench.type("q")
         // The letter is a draft, so leaving asks.
         #expect(bench.ending == nil)
-        #expect(bench.screen().contains("typed and not set"))
+        #expect(bench.screen().contains("unsaved; "))
     }
 
     @Test("others see a draft from the second key on")

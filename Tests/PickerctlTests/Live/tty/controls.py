@@ -312,7 +312,7 @@ def picks_by_mouse():
     try:
         def pick(field, *does):
             t = form.tty("sh", "-c", f"seq 7; pickerctl pick {field}; echo status $?")
-            t.sees("Esc leave")
+            t.sees("Esc quit")
             t.until("the mouse", lambda: 1002 in t.screen.modes)
             for action in does:
                 action(t)
@@ -347,12 +347,12 @@ def picks_by_mouse():
         t = form.tty("pickerctl", "pick", "controls/segmented")
         t.screen.write_process_input = lambda data: None
         t.screen.answer = lambda data: None
-        t.sees("Esc leave")
+        t.sees("Esc quit")
         t.press("Esc")
         t.ends(1)
         # At the end of the screen the frame scrolls what stands above, and lies elsewhere.
         t = form.tty("sh", "-c", "seq 40; pickerctl pick deploy/region")
-        t.sees("Esc leave")
+        t.sees("Esc quit")
         t.until("the mouse", lambda: 1002 in t.screen.modes)
         t.pump(0.1)
         t.click_on("us-west-2")

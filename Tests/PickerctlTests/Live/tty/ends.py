@@ -72,10 +72,10 @@ def odd_exits():
         # Traps, as a fault of our own would be.
         for number in (signal.SIGILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
             leave("ulimit -c 0; " + opened, "Serving", number, 128 + number)
-        leave("pickerctl pick ice-cream/flavor", "Esc leave", "Esc", 1)
-        leave("pickerctl pick ice-cream/flavor", "Esc leave", "\x03", 130)
-        leave("pickerctl pick ice-cream/flavor", "Esc leave", signal.SIGTERM, 143)
-        leave("ulimit -c 0; pickerctl pick ice-cream/flavor", "Esc leave", signal.SIGILL, 132)
+        leave("pickerctl pick ice-cream/flavor", "Esc quit", "Esc", 1)
+        leave("pickerctl pick ice-cream/flavor", "Esc quit", "\x03", 130)
+        leave("pickerctl pick ice-cream/flavor", "Esc quit", signal.SIGTERM, 143)
+        leave("ulimit -c 0; pickerctl pick ice-cream/flavor", "Esc quit", signal.SIGILL, 132)
 
         def typing_a_secret(t):
             t.press("/", "token", "Enter", "Enter")
@@ -314,7 +314,7 @@ def accessible():
         t.press("yes", "Enter")
         t.sees("Why?")
         t.press("INC-231", "Enter")
-        t.sees("All questions are asked")
+        t.sees("That was the last question")
         t.press(":undo", "Enter")
         t.sees("undone")
         t.press(":who", "Enter")

@@ -1,0 +1,144 @@
+import SyncCore
+import TerminalUI
+import Testing
+
+@testable import pickerctl
+
+@Suite("What must be read: in little space, and beside older messages")
+struct LiveLittleSpaceTests {
+    private static let form = """
+        form: t
+        title: Deploy
+        fields:
+          - {id: traffic, type: slider, label: Traffic to the new version, max: 100, step: 5}
+          - id: region
+            type: picker
+            style: menu
+            label: Region
+            options: [eu-west-1, eu-central-1, us-east-1]
+            onConflict: ask
+        """
+
+    private static func bench(_ columns: Int = 80, _ lines: Int = 24) throws -> LiveBench {
+        try LiveBench(form, columns: columns, lines: lines)
+    }
+
+    @Test("a question about an edit of another control keeps its values in 40 columns")
+    func undoQuestion() throws {
+        var bench = try Self.bench(40, 10)
+        bench.changed("traffic", 40, by: LiveBench.me)
+        bench.focus("region")
+        bench.type("u")
+        #expect(bench.screen().contains("Undo Traffic to … 0→40? Enter / Esc"))
+        bench.press(.escape)
+        bench.changed("region", "eu-central-1", by: LiveBench.me)
+        bench.focus("traffic")
+        bench.type("u")
+        #expect(bench.screen().contains("Undo Region eu-west-1→eu-central-1?"))
+    }
+
+    @Test("all cards of a conflict are seen on a low screen, and the keys choose among them")
+    func lowCards() throws {
+        var bench = try Self.bench(40, 10)
+        bench.changed(
+            "region", "us-east-1",
+            conflict: [
+                Sibling(
+                    value: "eu-central-1", by: LiveBench.author(LiveBench.me, "ann"),
+                    at: Timestamp("2026-11-21T14:02:09.000Z"))
+            ])
+        bench.focus("region")
+        var screen = bench.screen()
+        #expect(screen.contains("❯ ◉ us-east-1"), "\(screen)")
+        #expect(screen.contains("bob · 14:02:11 · current"), "\(screen)")
+        #expect(screen.contains("  ○ eu-central-1"), "\(screen)")
+        #expect(screen.contains("you · 14:02:09"), "\(screen)")
+        bench.press(.right)
+        screen = bench.screen()
+        #expect(screen.contains("❯ ◉ eu-central-1"), "\(screen)")
+        #expect(screen.contains("Enter: eu-central-1 for everybody"), "\(screen)")
+    }
+
+    @Test("a title is whole where there is no space for people, and the marks need it")
+    func title() throws {
+        var bench = try Self.bench(20, 5)
+        #expect(bench.screen().hasPrefix(" Deploy"))
+        #expect(!bench.screen().contains("only you"))
+    }
+
+    @Test("an explanation scrolls to its last line in 40 columns")
+    func scrolls() throws {
+        var bench = try Self.bench(40, 10)
+        bench.type("E")
+        let why = Array(repeating: "because", count: 30).joined(separator: " ")
+        bench.answer(
+            .result(
+                LiveExplainTests.answer(20, message: why, field: "traffic", locked: "region")))
+        for _ in 0..<40 { bench.press(.down) }
+        #expect(bench.screen().contains("Region is locked"), "\(bench.screen())")
+    }
+
+    @Test("an older message does not hide what a key is about to set")
+    func messages() throws {
+        var bench = try Self.bench()
+        bench.type("n")
+        #expect(bench.screen().contains("there is no conflict"))
+        bench.press(.right)
+        #expect(bench.screen().contains("5 · sets in a moment · Esc keeps 0"))
+        bench.press(.escape)
+        bench.press(.down)
+        bench.press(.enter)
+        bench.feed(.client(.disconnected(retryAt: bench.now)))
+        bench.connect()
+        #expect(bench.screen().contains("the daemon is back"))
+        bench.press(.down)
+        #expect(bench.screen().contains("Enter sets Region to eu-central-1"))
+    }
+
+    @Test("n answers a question with no, and is no command then")
+    func no() throws {
+        var bench = try Self.bench()
+        bench.changed("region", "us-east-1")
+        bench.focus("region")
+        bench.press(.backspace)
+        #expect(bench.screen().contains("Reset Region to eu-west-1 for everybody?"))
+        bench.type("n")
+        #expect(!bench.screen().contains("there is no conflict"))
+        #expect(bench.edits.isEmpty)
+    }
+
+    @Test("two quick presses of Esc are one, as tmux sends them")
+    func escapes() throws {
+        var bench = try Self.bench()
+        bench.focus("region")
+        bench.press(.enter)
+        #expect(bench.model.activeEdit != nil)
+        bench.type("\u{1B}\u{1B}")
+        #expect(bench.model.activeEdit == nil)
+        bench.type("n")
+        #expect(bench.screen().contains("there is no conflict"))
+    }
+
+    @Test("a digit on a closed menu does nothing and says nothing")
+    func digits() throws {
+        var bench = try Self.bench()
+        bench.focus("region")
+        for digit in ["2", "7"] {
+            bench.type(digit)
+            #expect(bench.screen().contains("one of 3 options"))
+        }
+    }
+
+    @Test("a question for a required message says that it is required")
+    func required() throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: stop, type: button, label: Stop, message: required}
+            """)
+        bench.press(.enter)
+        bench.press(.enter)
+        #expect(bench.screen().contains("(required; everybody who reads this form sees it)"))
+    }
+}
