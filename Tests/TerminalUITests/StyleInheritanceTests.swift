@@ -106,7 +106,7 @@ struct StyleInheritanceTests {
         let text = shown(form)
         #expect(text.split(separator: "\n").count { $0.contains("loud far") } == 6, "\(text)")
         #expect(!text.contains("loud near"))
-        for own in ["[✓] near", "[ near… ]", "●", "╌", "2026-11-21", "▐ A ▌"] {
+        for own in ["[✓] near", "[ near… ]", "●", "╌", "2026-11-21", "▌ A ▐"] {
             #expect(text.contains(own), "\(own) in \(text)")
         }
     }

@@ -195,7 +195,7 @@ struct LiveGridTests {
         let after = bench.screen().split(separator: "\n", omittingEmptySubsequences: false)
         #expect(after[..<row] == before[..<row])
         // The answers have the focus now, so the button has other edges at the same places.
-        let idle = before[row].replacing("▐ ! Roll back… ▌", with: "[ ! Roll back… ]")
+        let idle = before[row].replacing("▌ ! Roll back… ▐", with: "[ ! Roll back… ]")
         #expect(after[row] == idle)
         #expect(after[row + 1].contains("Roll back production?"))
         #expect(after[row + 1].contains("Cancel"), "the answers are beside it")

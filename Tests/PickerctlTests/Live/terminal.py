@@ -108,13 +108,13 @@ def shared():
     sees("b", "Ice cream")
     sees("a", "●", "the other's mark")
     keys("a", "3")
-    sees("b", "▐ Strawberry ▌")
+    sees("b", "▌ Strawberry ▐")
     eventually("the daemon has it", lambda: field("flavor") == "strawberry")
     # What is turned in one is a ghost in the other, and is set when it settles.
     keys("b", "Left")
-    sees("a", "▐ Vanilla ▌")
+    sees("a", "▌ Vanilla ▐")
     keys("b", "u")
-    sees("a", "▐ Strawberry ▌")
+    sees("a", "▌ Strawberry ▐")
 
 
 def resized():
@@ -135,8 +135,8 @@ def killed():
     keys("b", "Down", "2")
     sees("b", "1 edit merges")
     start_daemon()
-    sees("a", "▐ Cookies ▌")
-    sees("b", "▐ Chocolate ▌")
+    sees("a", "▌ Cookies ▐")
+    sees("b", "▌ Chocolate ▐")
     eventually("both are merged",
                lambda: field("flavor") == "chocolate" and field("topping") == "cookies")
     eventually("no banner", lambda: "the daemon is away" not in screen("a") + screen("b"))

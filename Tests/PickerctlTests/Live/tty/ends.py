@@ -134,7 +134,7 @@ def suspend_and_resume():
             t.sees("Serving")
             t.until("the mouse", lambda: TAKEN <= t.screen.modes)
             # What changed meanwhile is there, and keys are keys.
-            t.sees("▐ Cookies ▌" if how == "\x1a" else "▐ Nuts ▌")
+            t.sees("▌ Cookies ▐" if how == "\x1a" else "▌ Nuts ▐")
             # A key that is not read before the next stop would be typed into the shell, and the
             # screen has both names in another row as well.
             t.press("2")
@@ -239,7 +239,7 @@ def keys_before_the_form_is_there():
     try:
         t = form.tty("sh", "-c", "sleep 0.5; pickerctl open ice-cream")
         t.send("2")
-        t.sees("▐ Vanilla ▌")
+        t.sees("▌ Vanilla ▐")
         form.becomes("flavor", "vanilla")
     finally:
         form.close()

@@ -54,7 +54,7 @@ def concurrent_picks():
         b.press("Down", "Down", "Down", "Down", "+", "+", "+")
         a.press("Down", "Down", "Down", "Down", "+", "+")
         for t in (a, b):
-            t.sees("▐ Strawberry ▌")
+            t.sees("▌ Strawberry ▐")
             t.sees("[−]   5   [+]")
         check(form.get("flavor") == "strawberry" and form.get("scoops") == "5", "one was lost")
 
@@ -186,7 +186,7 @@ def deleted_and_created_again():
         a.sees("unsaved: typed")
         b.press("2")
         form.becomes("flavor", "vanilla")
-        a.sees("▐ Vanilla ▌")
+        a.sees("▌ Vanilla ▐")
         # Gone while the daemon is, too.
         form.kill()
         a.sees("the daemon is away")
