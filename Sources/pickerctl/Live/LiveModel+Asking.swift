@@ -251,7 +251,9 @@ extension LiveModel {
 
     static func brief(_ text: String, max: Int = 16) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).first ?? ""
-        return line.count > max ? "\(line.prefix(max - 1))…" : String(line)
+        if line.count <= max { return String(line) }
+        let start = line.prefix(max - 1)
+        return "\(start.last == " " ? start.dropLast() : start)…"
     }
 
     // MARK: What Enter would do
