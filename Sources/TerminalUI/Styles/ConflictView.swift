@@ -143,7 +143,7 @@ struct ConflictCard: Block {
         let pointer = StyledText(isChosen ? "\(glyphs.pointer) " : "  ", roles.accent)
         var who = StyledText("  ") + author[0]
         if let note { who = who.appending(" \(glyphs.between) ", roles.dim) + note }
-        return Column { [(pointer + value).truncated(), who.truncated()] }
+        return Column([(pointer + value).truncated(), who.truncated()])
     }
 
     /// Columns inside the frame: those of who and when, and of the value as far as they are there.

@@ -114,7 +114,7 @@ extension LiveModel {
         let heading = StyledText(title, environment.roles.heading).truncated()
         // An empty line before each, as in a form, where there is enough height.
         let air = isRoomy ? 1 : 0
-        let content = Column([heading] + blocks.map { Padding(top: air, $0) })
+        let content = Column([heading] + blocks.map { Padding(top: air, $0) as any Block })
         // The scroll bar and the column before it.
         let columns = window.columns - 2
         func lines(_ blocks: some Collection<Column>) -> Int {
@@ -152,7 +152,7 @@ extension LiveModel {
         ]
         // All lines begin where the words of the first one do.
         return Column {
-            Row(spacing: 0) { [mark, change] }
+            Row([mark, change], spacing: 0)
             Padding(left: mark.columns, Column(lines))
         }
     }

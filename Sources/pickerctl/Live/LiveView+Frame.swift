@@ -64,11 +64,11 @@ extension LiveModel {
             ? StyledText("\(glyphs.more) no answer yet", roles.warning.adding(.bold))
             // The mark of what is checked in ASCII is that of somebody who is here.
             : StyledText(glyphs.isASCII ? "live" : "\(glyphs.check) live", roles.dim)
-        let names = people(space: space, environment)
+        let names = self.people(space: space, environment)
         let hasLive =
             isAnswerMissed || space >= 24 || names.columns + live.columns + 4 <= space
         if hasLive { space -= live.columns + 2 }
-        let people = people(space: space - 2, environment)
+        let people = self.people(space: space - 2, environment)
         // That nobody else is here is worth less than the title.
         if !presentation.others.isEmpty || people.columns + 2 <= space {
             parts.append(Target(.command("people"), people.truncated()))
