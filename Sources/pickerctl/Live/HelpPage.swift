@@ -83,7 +83,7 @@ enum HelpPage {
         lines += [
             ("", ""), ("With others", ""),
             ("1-9", "choose an option, or type a number"),
-            ("←→ Enter", "choose a card of a conflict; settle it"),
+            ("Left Right Enter", "choose a card of a conflict; settle it"),
             ("", "A mark with a name: somebody is there."),
             ("", "What you edit does not change: a change by somebody else waits beside it."),
             ("Mouse", "click, drag, wheel"),

@@ -35,11 +35,13 @@ extension LiveModel {
             }
         }
         let own = controlHints + (isResettable ? named([(.reset, "reset (asks)")]) : [])
-        let others = named([
-            (.next, "next control"), (.find, "find a control"), (.undo, undoHint ?? "undo"),
-            (.redo, "redo"), (.conflict, "next conflict"), (.people, "who is here"),
-            (.leave, "quit"),
-        ])
+        let others =
+            [("↑↓", "move")]
+            + named([
+                (.next, "next control"), (.find, "find a control"), (.palette, "all commands"),
+                (.undo, undoHint ?? "undo"), (.redo, "redo"), (.conflict, "next conflict"),
+                (.people, "who is here"), (.leave, "quit"),
+            ])
         let half = (formColumns - 7) / 2
         return Bordered(
             title: StyledText(keysTitle, roles.heading),
