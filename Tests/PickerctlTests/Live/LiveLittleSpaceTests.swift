@@ -1,3 +1,4 @@
+import PickerClient
 import SyncCore
 import TerminalUI
 import Testing
