@@ -86,7 +86,7 @@ public struct LinearGaugeStyle: GaugeStyle {
         let bar = Drawing(
             size: { width in
                 let space = configuration.environment.inputColumns
-                return Size(columns: max(8, min(space, width) - 12 - ends), lines: 1)
+                return Size(columns: max(8, min(space, width) - 11 - ends), lines: 1)
             },
             draw: { canvas, rect in Self.draw(configuration, &canvas, rect) })
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {

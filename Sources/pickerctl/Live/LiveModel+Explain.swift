@@ -73,7 +73,6 @@ extension LiveModel {
         let roles = environment.roles
         var lines: [any Block] = [
             StyledText("Why \(title(of: explanation.field)) has its value", roles.heading)
-                .truncated()
         ]
         guard let facts = explanation.facts else {
             return Column(lines + [StyledText("asking the daemon", roles.dim)])

@@ -21,8 +21,9 @@ extension LiveModel {
     /// and the name.
     var paletteOptions: [PickerOption] {
         let now = Self.commands.filter { hasEffect($0.0) }
-        // The keys are in one column.
-        let columns = now.map { DisplayWidth.columns(of: $0.1) }.max() ?? 0
+        // The keys are in one column, where there is space for it.
+        let widest = now.map { DisplayWidth.columns(of: $0.1) }.max() ?? 0
+        let columns = size.columns < 60 ? 0 : widest
         let commands = now.map { action, label in
             var option = PickerOption(
                 tag: .string("command \(action.rawValue)"),

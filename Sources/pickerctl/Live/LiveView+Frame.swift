@@ -69,8 +69,9 @@ extension LiveModel {
             isAnswerMissed || space >= 24 || names.columns + live.columns + 4 <= space
         if hasLive { space -= live.columns + 2 }
         let people = self.people(space: space - 2, environment)
-        // That nobody else is here is worth less than the title.
-        if !presentation.others.isEmpty || people.columns + 2 <= space {
+        // That nobody else is here is worth less than a title that is whole without it.
+        let hidesTitle = space >= 0 && people.columns + 2 > space
+        if !presentation.others.isEmpty || !hidesTitle {
             parts.append(Target(.command("people"), people.truncated()))
         }
         if hasLive { parts.append(live) }

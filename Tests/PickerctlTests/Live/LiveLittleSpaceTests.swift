@@ -41,6 +41,7 @@ struct LiveLittleSpaceTests {
     @Test("all cards of a conflict are seen on a low screen, and the keys choose among them")
     func lowCards() throws {
         var bench = try Self.bench(40, 10)
+        bench.focus("region")
         bench.changed(
             "region", "us-east-1",
             conflict: [
@@ -48,12 +49,12 @@ struct LiveLittleSpaceTests {
                     value: "eu-central-1", by: LiveBench.author(LiveBench.me, "ann"),
                     at: Timestamp("2026-11-21T14:02:09.000Z"))
             ])
-        bench.focus("region")
         var screen = bench.screen()
         #expect(screen.contains("❯ ◉ us-east-1"), "\(screen)")
         #expect(screen.contains("bob · 14:02:11 · current"), "\(screen)")
         #expect(screen.contains("  ○ eu-central-1"), "\(screen)")
         #expect(screen.contains("you · 14:02:09"), "\(screen)")
+        bench.pass(milliseconds: 600)
         bench.press(.right)
         screen = bench.screen()
         #expect(screen.contains("❯ ◉ eu-central-1"), "\(screen)")

@@ -228,7 +228,7 @@ struct LiveStatusTests {
         bench.focus("region")
         bench.press(.enter)
         let top = try #require(lines(&bench).first { $0.contains("╭") })
-        #expect(top.filter { "╭─╮".contains($0) }.count >= 34, "\(top)")
+        #expect(top.filter { "╭─╮".contains($0) }.count >= 33, "\(top)")
         var narrow = try LiveBench(form, columns: 40, lines: 10)
         narrow.focus("region")
         narrow.press(.enter)
