@@ -165,6 +165,8 @@ enum PartLook: Equatable {
     case control(Int, ControlLook)
     /// Buttons side by side; `isTight` if an input is above them without an empty line.
     case buttons([ControlLook], first: Int, isTight: Bool)
+    /// The question of a button below its row. The button alone in its row has the same look.
+    case question(Int, ControlLook)
     /// The line below a button with `runs`.
     case run(RunLook)
 
@@ -175,6 +177,7 @@ enum PartLook: Equatable {
         case section(Int)
         case control(Int)
         case buttons(Int, isTight: Bool)
+        case question(Int)
         case run(Int)
     }
 
@@ -188,6 +191,7 @@ enum PartLook: Equatable {
         case .section(let look): .section(look.number)
         case .control(let index, _): .control(index)
         case .buttons(_, let first, let isTight): .buttons(first, isTight: isTight)
+        case .question(let index, _): .question(index)
         case .run(let look): .run(look.index)
         }
     }

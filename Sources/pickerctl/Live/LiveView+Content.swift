@@ -127,7 +127,7 @@ extension LiveModel {
             let button = row.controls.first(where: { $0.index == index }),
             let view = controlView(index, environment) as? ButtonView
         else { return false }
-        let look = PartLook.control(index, button.look)
+        let look = PartLook.question(index, button.look)
         let canvas = drawn.drawing(of: look, columns: column.columns) {
             let control = presentation.definition.controls[index]
             return AnyBlock(

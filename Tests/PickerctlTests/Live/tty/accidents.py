@@ -102,7 +102,7 @@ def typed_text_is_kept():
     with Knobs() as (form, t):
         t.press("/", "vers", "Enter", "Enter", "x", "Enter")
         t.sees("1.0x")
-        t.sees("✗ invalid")
+        t.sees("✗ must match the pattern")
         form.must("set", "version=2.0")
         t.sees("2.0")
         t.sees("1.0x")

@@ -183,7 +183,7 @@ def picks(form, proxy):
     for field in ("seg", "menu", "link", "radio", "wheel", "free", "note", "slide", "step", "day",
                   "key", "on"):
         t = form.tty("pickerctl", "pick", "t/" + field, PICKERSYNC_SOCKET=proxy.path)
-        writes(t, "leave")
+        writes(t, "quit")
         t.press("Down", "Up")
         t.pump(0.1)
         t.press("\r" if field != "note" else "\t")
