@@ -143,4 +143,16 @@ struct LiveLittleSpaceTests {
         bench.press(.enter)
         #expect(bench.screen().contains("(required; everybody who reads this form sees it)"))
     }
+
+    @Test("a button that asks is drawn anew when the one beside it goes")
+    func askingAlone() throws {
+        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+        bench.focus("rollback")
+        bench.press(.enter)
+        #expect(bench.screen().contains("Roll back production?"))
+        bench.changed("environment", "production")
+        var fresh = bench
+        fresh.model.drawn = DrawnParts()
+        #expect(bench.screen() == fresh.screen())
+    }
 }
