@@ -97,7 +97,7 @@ struct LiveLittleSpaceTests {
         #expect(bench.screen().contains("Enter sets Region to eu-central-1"))
     }
 
-    @Test("n answers a question with no, and is no command then")
+    @Test("n answers a question with no, and is not a command then")
     func no() throws {
         var bench = try Self.bench()
         bench.changed("region", "us-east-1")
@@ -144,7 +144,7 @@ struct LiveLittleSpaceTests {
         #expect(bench.screen().contains("(required; everybody who reads this form sees it)"))
     }
 
-    @Test("a button that asks is drawn anew when the one beside it goes")
+    @Test("a button that asks is drawn again when the one beside it goes")
     func askingAlone() throws {
         var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
         bench.focus("rollback")
