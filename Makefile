@@ -54,7 +54,6 @@ build: dependencies $(BUILD)/static/libstdc++.a ## a release build of daemon and
 	$(BUILD_RELEASE) --product pickersyncd -Xlinker -L$(abspath $(BUILD))/static
 	$(BUILD_RELEASE) --product pickerctl
 	$(BUILD_RELEASE) --product pickersync-link
-	scripts/warm $(release)/pickersyncd $(release)/pickerctl
 
 # A directory with the archive and without the shared library, so that the daemon contains what it
 # uses of it. Looking up the symbols of the shared library would slow its start.

@@ -68,11 +68,10 @@ let package = Package(
         // C of our own: an allocator that can wipe what is freed.
         .target(name: "CWipe"),
         // And what loads the code that a key runs into the processor's caches.
-        .target(name: "CWarm"),
 
         // The modules, lowest first. Imports point down only.
         .target(name: "SyncCore", swiftSettings: strict),
-        .target(name: "EventLoop", dependencies: ["CUV", "CWarm"], swiftSettings: strictMemory),
+        .target(name: "EventLoop", dependencies: ["CUV"], swiftSettings: strictMemory),
         .target(
             name: "FormFile", dependencies: ["SyncCore", "CYAML", "CPCRE2"], swiftSettings: strict),
         .target(
@@ -110,7 +109,7 @@ let package = Package(
         .executableTarget(
             name: "pickerctl",
             dependencies: [
-                "SyncCore", "FormFile", "PickerClient", "TerminalUI", "CWarm",
+                "SyncCore", "FormFile", "PickerClient", "TerminalUI",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["Programs"])),

@@ -5,7 +5,6 @@
 // `withLoop` returns, each handle is closed and `uv_loop_close` has returned 0.
 
 internal import CUV
-internal import CWarm
 internal import Glibc
 
 /// One libuv event loop, confined to the thread that made it.
@@ -23,8 +22,6 @@ internal import Glibc
 
     let raw: UnsafeMutablePointer<uv_loop_t>
     let readBuffer: UnsafeMutableRawBufferPointer
-    /// The loop's milliseconds when it began to wait; `nil` after the first read of an iteration.
-    private var waitsSince: UInt64?
     private var phase = Phase.open
     private var hasStopRequest = false
     private var hook: IterationHook?
@@ -128,18 +125,6 @@ internal import Glibc
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// A pipe is about to be read. After a wait in which the processor may have forgotten it, what
-    /// follows a message is loaded.
-    func willRead() {
-        guard let began = waitsSince.take() else { return }
-        if unsafe uv_now(raw) > began { cwarm_message() }
-    }
-
-    fileprivate func willWait() {
-        onIterationEnd?()
-        waitsSince = unsafe uv_now(raw)
-    }
-
     // MARK: The end
 
     private func finish() {
@@ -173,7 +158,7 @@ internal import Glibc
         let started = unsafe uv_prepare_start(prepare) { prepare in
             guard let data = unsafe prepare?.pointee.data else { return }
             unsafe Unmanaged<IterationHook>.fromOpaque(data).takeUnretainedValue()
-                .loop.willWait()
+                .loop.onIterationEnd?()
         }
         precondition(started == 0, "uv_prepare_start does not fail with a callback")
         keepsLoopAlive = false

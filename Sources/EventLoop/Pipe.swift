@@ -199,7 +199,6 @@ private func lendReadBuffer(
 ) {
     guard let data = unsafe raw?.pointee.data, let buffer = unsafe buffer else { return }
     let pipe = unsafe Unmanaged<Pipe>.fromOpaque(data).takeUnretainedValue()
-    pipe.loop.willRead()
     if let gate = pipe.gate, gate.bytesMax < .max { gate.readBegan = Loop.hrtimeNanoseconds }
     // No buffer: libuv reads nothing and says UV_ENOBUFS (uv_alloc_cb).
     if let gate = pipe.gate, gate.isClosed {

@@ -5,7 +5,7 @@ import Testing
 /// The modules, and which modules and system libraries each may import (ARCHITECTURE.md, Modules).
 private let modules: [String: Set<String>] = [
     "SyncCore": [],
-    "EventLoop": ["CUV", "CWarm", "Glibc", "Synchronization"],
+    "EventLoop": ["CUV", "Glibc", "Synchronization"],
     "FormFile": ["SyncCore", "CYAML", "CPCRE2", "Glibc"],
     "Store": ["SyncCore", "CSQLite", "CSodium", "Glibc", "Synchronization"],
     "PickerClient": ["SyncCore", "Glibc", "Musl", "Synchronization"],
@@ -25,7 +25,7 @@ private let modules: [String: Set<String>] = [
     "pickersync-link": ["Link", "SyncCore", "ArgumentParser", "Glibc"],
     "pickersyncd": ["DaemonCore", "SyncCore", "ArgumentParser", "Glibc"],
     "pickerctl": [
-        "SyncCore", "FormFile", "PickerClient", "TerminalUI", "CWarm", "ArgumentParser", "Glibc",
+        "SyncCore", "FormFile", "PickerClient", "TerminalUI", "ArgumentParser", "Glibc",
     ],
 ]
 
@@ -78,7 +78,7 @@ func modulesAreKnown() throws {
     let folders = try FileManager.default.contentsOfDirectory(
         atPath: sourceTree.appending(path: "Sources").path)
     let clibraries: Set<String> = [
-        "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe", "CWarm",
+        "CUV", "CSQLite", "CYAML", "CPCRE2", "CSodium", "CSystem", "CWipe",
         "CNats",
     ]
     for folder in folders where !clibraries.contains(folder) {

@@ -7,11 +7,7 @@ struct ObservabilityTests {
     @Test("promtool takes metrics, rules and panels, and none refers to a metric that is not there")
     func promtool() throws {
         let folder = try TemporaryFolder()
-        _ = try ChildProcess.run([
-            builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
-        ])
-        let link = ["fleet=ops", "host=web1", "forms=*", "key=\(folder("key"))"]
-        let daemon = try DaemonProcess(folder, more: link.flatMap { ["--link", $0] }).ready()
+        let daemon = try linkedDaemon(folder)
         let writer = try WireClient(daemon.socket)
         try writer.apply()
         let metrics = try ChildProcess.run(
@@ -30,7 +26,7 @@ struct ObservabilityTests {
     @Test("a Prometheus that reads the daemon's metrics answers every query of the dashboard")
     func prometheus() throws {
         let folder = try TemporaryFolder()
-        let daemon = try DaemonProcess(folder).ready()
+        let daemon = try linkedDaemon(folder)
         let writer = try WireClient(daemon.socket)
         try writer.apply()
         let tools = ProcessInfo.processInfo.environment["PICKERSYNC_TOOLS"] ?? ".build/tools"
@@ -49,5 +45,17 @@ struct ObservabilityTests {
         let run = try ChildProcess.run(
             [tools + "/promtool", "test", "rules", "Tests/SystemTests/alerts.test.yaml"])
         #expect(run.status == 0, "\(run.out)")
+    }
+
+    /// A daemon of a fleet with two sites, whose bridge is away.
+    private func linkedDaemon(_ folder: TemporaryFolder) throws -> DaemonProcess {
+        _ = try ChildProcess.run([
+            builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
+        ])
+        let link = [
+            "fleet=ops", "host=web1", "forms=*", "key=\(folder("key"))", "streams=berlin",
+            "streams=hub",
+        ]
+        return try DaemonProcess(folder, more: link.flatMap { ["--link", $0] }).ready()
     }
 }

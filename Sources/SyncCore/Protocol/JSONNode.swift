@@ -92,6 +92,13 @@ public struct JSONNode {
         } ?? true
     }
 
+    /// The same for a string, which need not be copied if it is native.
+    @inline(__always)
+    func isString(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isString($0) }
+    }
+
     private func matchesUnescaped(_ text: StaticString) -> Bool {
         var unescaped = UnescapedBytes(base: base, entry: entry)
         for index in 0..<text.utf8CodeUnitCount

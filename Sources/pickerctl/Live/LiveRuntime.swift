@@ -5,7 +5,6 @@
 // it is drawn, and a frame waits for the answer for a time that nobody notices, so that an edit is
 // one frame and not two.
 
-internal import CWarm
 internal import Glibc
 internal import PickerClient
 internal import SyncCore
@@ -167,7 +166,6 @@ struct LiveRuntime {
         }
         let span = deadline.map { $0 <= now ? 0 : ($0 - now + 999_999) / 1_000_000 }
         poll(&entries, nfds_t(entries.count), span.map { Int32(clamping: $0) } ?? -1)
-        entries[0].revents != 0 ? cwarm_input() : cwarm_message()
         if entries[1].revents != 0 { takeSignals() }
         if entries[0].revents != 0 { takeInput() }
         if entries.count > 2, entries[2].revents & ~Int16(POLLOUT) != 0 {
