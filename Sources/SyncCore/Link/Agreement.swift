@@ -10,7 +10,9 @@
 // With several streams the cursors of all must be equal. Two hosts that have read equally far what
 // both of them reach, and that differ by a stream which one of them does not reach, are separated:
 // a host that came while another site is cut off lacks what others have read before. If that lasts
-// for a minute, a whole of each brings them together, as long as they read each other's.
+// for a minute, a whole of each brings them together, as long as they read each other's. A host that
+// has not the form at all, though it has read the same, may not share it, or the log has lost what
+// it had acknowledged: it is sent a whole once in a run of its daemon.
 //
 // A host that waits for a whole says so: nobody else can know that the log has none.
 //
@@ -27,7 +29,8 @@ package struct Agreement: Sendable {
         case behind
         /// They have read the same and have not the same.
         case disagrees
-        /// They have read the same of what both reach, and have not the same.
+        /// They have read the same of what both reach, and have not the same, or one has not the
+        /// form.
         case separated
     }
 
@@ -95,12 +98,12 @@ package struct Agreement: Sendable {
                 // A beacon may come late.
                 if known.hasLeft { return [] }
                 host.formerRun = known.formerRun
+                host.separated = known.separated
             } else {
                 if known.formerRun == beacon.run, isHeard(known, at: now) { return [] }
                 host.formerRun = known.beacon.run
             }
             host.disputed = known.disputed
-            host.separated = known.separated
             hosts[place] = host
         } else {
             guard hosts.count < Self.hostsMax else { return [] }
@@ -116,8 +119,10 @@ package struct Agreement: Sendable {
         }
         for form in own.forms {
             let verdict = Self.compare(form, of: own, beacon)
-            if verdict != .separated { hosts[place].separated[form.name] = nil }
-            let wantsWhole = beacon.form(named: form.name)?.wantsWhole == true
+            let theirs = beacon.form(named: form.name)
+            let wantsWhole = theirs?.wantsWhole == true
+            let wasSentOnce = theirs == nil && hosts[place].separated[form.name] == .max
+            if verdict != .separated, !wasSentOnce { hosts[place].separated[form.name] = nil }
             switch verdict {
             case .behind where wantsWhole, .separated where wantsWhole:
                 report(.wanted(form: form.name), form.name)
@@ -125,7 +130,7 @@ package struct Agreement: Sendable {
                 let since = hosts[place].separated[form.name, default: now]
                 let isLong = now >= since && now - since >= Self.disputePeriod
                 // One that has not the form may not want it, and is sent it once.
-                let next = beacon.form(named: form.name) == nil ? .max : now
+                let next = theirs == nil ? .max : now
                 hosts[place].separated[form.name] = isLong ? next : since
                 if isLong { findings.append(.separation(form: form.name)) }
             case .behind: break
@@ -194,7 +199,7 @@ package struct Agreement: Sendable {
             if place.isReached, their?.isReached == true { return .behind }
             isAll = false
         }
-        if isAll { return theirs == nil ? .behind : .disagrees }
+        if isAll { return theirs == nil ? .separated : .disagrees }
         return places.contains { $0.site == own.site && $0.isReached } ? .separated : .behind
     }
 }

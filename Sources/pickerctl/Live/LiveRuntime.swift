@@ -272,11 +272,11 @@ struct LiveRuntime {
 
     private mutating func feed(_ event: LiveEvent) {
         let (commands, change) = model.begin(event, at: MonotonicClock.now())
+        let wasAnswered = numbers.isEmpty
         for command in commands { carryOut(command) }
-        if !commands.isEmpty {
-            link.flush()
-            letOthersGoFirst()
-        }
+        if !commands.isEmpty { link.flush() }
+        // Once for several keys that come together.
+        if wasAnswered { letOthersGoFirst() }
         for command in model.settle(change) { carryOut(command) }
     }
 

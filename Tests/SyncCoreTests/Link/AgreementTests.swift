@@ -8,12 +8,12 @@ import Testing
 struct AgreementTests {
     private func beacon(
         digest: UInt64, sequence: UInt64 = 5, unsent: UInt64 = 0, acknowledged: UInt64 = 0,
-        stream: String = "A"
+        stream: String = "A", run: UInt64 = 1, hasForm: Bool = true
     ) -> Beacon {
         Beacon(
-            run: 1, replica: ReplicaID(id: 1, epoch: 0), linkedMilliseconds: 0, stream: stream,
+            run: run, replica: ReplicaID(id: 1, epoch: 0), linkedMilliseconds: 0, stream: stream,
             sequence: sequence, acknowledged: acknowledged, clock: 0, version: "1",
-            forms: [.init(name: "deploy", digest: digest, unsent: unsent)])
+            forms: hasForm ? [.init(name: "deploy", digest: digest, unsent: unsent)] : [])
     }
 
     @Test("equal digests agree; others disagree only if both have read and told the same")
@@ -105,6 +105,26 @@ struct AgreementTests {
         #expect(hear(sited(digest: 1), at: minute + 3).isEmpty)
         #expect(hear(away, at: 2 * minute + 2).isEmpty)
         #expect(hear(away, at: 3 * minute + 2) == [.separation(form: "deploy")])
+    }
+
+    @Test("a host that has read the same and has not the form is sent a whole once in its run")
+    func lacking() {
+        var agreement = Agreement()
+        let own = beacon(digest: 1)
+        let other = beacon(digest: 0, hasForm: false)
+        let minute = Agreement.disputePeriod
+        func hear(_ beacon: Beacon, at time: UInt64) -> [Agreement.Finding] {
+            agreement.heard(beacon, from: "b", own: own, at: time)
+        }
+        #expect(hear(other, at: 1).isEmpty)
+        #expect(hear(other, at: minute + 1) == [.separation(form: "deploy")])
+        // It may not want the form, however often it is behind in between.
+        #expect(hear(beacon(digest: 0, sequence: 4, hasForm: false), at: minute + 2).isEmpty)
+        #expect(hear(other, at: 3 * minute).isEmpty)
+        #expect(hear(other, at: 5 * minute).isEmpty)
+        let again = beacon(digest: 0, run: 2, hasForm: false)
+        #expect(hear(again, at: 6 * minute).isEmpty)
+        #expect(hear(again, at: 7 * minute) == [.separation(form: "deploy")])
     }
 
     @Test("at most 64 hosts are kept")
