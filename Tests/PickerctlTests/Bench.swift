@@ -50,6 +50,7 @@ final class Bench {
         var variables = ProcessInfo.processInfo.environment
         for name in variables.keys where name.hasPrefix("PICKER") { variables[name] = nil }
         variables["PICKERSYNC_SOCKET"] = socket
+        variables["LC_ALL"] = "C.UTF-8"
         return try ChildProcess(
             (asSecondUser ? SecondUser.prefix : []) + [builtProgram("pickerctl")] + arguments,
             environment: variables.merging(environment) { $1 }, isEnvironmentWhole: true,

@@ -13,10 +13,11 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 BIN = os.environ.get("TORTURE_BIN", ".build/release")
-FOLDER = os.environ.get("TORTURE_FOLDER", "/tmp")
+FOLDER = os.environ.get("TORTURE_FOLDER") or tempfile.mkdtemp()
 SEED = int(os.environ.get("TORTURE_SEED", "1"))
 SHARE = float(os.environ.get("TORTURE_SHARE", "1"))
 TIMED = os.environ.get("TORTURE_TIMED", "1") != "0"
