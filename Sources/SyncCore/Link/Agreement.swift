@@ -10,9 +10,10 @@
 // With several streams the cursors of all must be equal. Two hosts that have read equally far what
 // both of them reach, and that differ by a stream which one of them does not reach, are separated:
 // a host that came while another site is cut off lacks what others have read before. If that lasts
-// for a minute, a whole of each brings them together, as long as they read each other's. A host that
-// has not the form at all, though it has read the same, may not share it, or the log has lost what
-// it had acknowledged: it is sent a whole once in a run of its daemon.
+// for a minute, a whole of each brings them together, as long as they read each other's.
+//
+// A host that has not the form at all, though it has read the same, may not share it, or the log
+// has lost what it had acknowledged: it is sent a whole once in a run of its daemon.
 //
 // A host that waits for a whole says so: nobody else can know that the log has none.
 //
