@@ -67,7 +67,6 @@ let package = Package(
         .systemLibrary(name: "CSystem"),
         // C of our own: an allocator that can wipe what is freed.
         .target(name: "CWipe"),
-        // And what loads the code that a key runs into the processor's caches.
 
         // The modules, lowest first. Imports point down only.
         .target(name: "SyncCore", swiftSettings: strict),

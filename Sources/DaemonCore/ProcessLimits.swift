@@ -9,8 +9,8 @@ enum ProcessLimits {
     /// Descriptors that are not connections: standard streams, the loop's own, listeners, the
     /// lock, the store and the files of a rebuild, look-ups of names, form files of a reload.
     static let reserve = 32
-    /// Connections beyond `connectionsMax`, which are accepted only to send an error and close
-    /// them.
+    /// Connections beyond a limit that wait for a place, of each user. Beyond `connectionsMax` no
+    /// more are accepted; those that find no place get an error and are closed.
     static let refusals = 4
 
     /// Private files, no core dumps, no SIGPIPE, and no signals that the parent process had

@@ -30,9 +30,10 @@ package struct Agreement: Sendable {
         case behind
         /// They have read the same and have not the same.
         case disagrees
-        /// They have read the same of what both reach, and have not the same, or one has not the
-        /// form.
+        /// They have read the same of what both reach, and have not the same.
         case separated
+        /// They have read the same, and the other has not the form.
+        case lacks
     }
 
     package struct Host: Hashable, Sendable {
@@ -58,7 +59,7 @@ package struct Agreement: Sendable {
     package enum Finding: Hashable, Sendable {
         /// This host and another have not the same of a form.
         case disagreement(form: String, host: String)
-        /// Another host waits for a whole, and has not the same of the form.
+        /// Another host waits for a whole, or lacks the form; one host's is enough.
         case wanted(form: String)
         /// A form that another host does not get but with a whole.
         case separation(form: String)
@@ -122,18 +123,24 @@ package struct Agreement: Sendable {
             let verdict = Self.compare(form, of: own, beacon)
             let theirs = beacon.form(named: form.name)
             let wantsWhole = theirs?.wantsWhole == true
+            let isApart = verdict == .separated || verdict == .lacks
             let wasSentOnce = theirs == nil && hosts[place].separated[form.name] == .max
-            if verdict != .separated, !wasSentOnce { hosts[place].separated[form.name] = nil }
+            if !isApart, !wasSentOnce { hosts[place].separated[form.name] = nil }
             switch verdict {
             case .behind where wantsWhole, .separated where wantsWhole:
                 report(.wanted(form: form.name), form.name)
-            case .separated:
+            case .separated, .lacks:
                 let since = hosts[place].separated[form.name, default: now]
                 let isLong = now >= since && now - since >= Self.disputePeriod
                 // One that has not the form may not want it, and is sent it once.
                 let next = theirs == nil ? .max : now
                 hosts[place].separated[form.name] = isLong ? next : since
-                if isLong { findings.append(.separation(form: form.name)) }
+                if isLong {
+                    // What all have read comes from one of them.
+                    findings.append(
+                        verdict == .lacks
+                            ? .wanted(form: form.name) : .separation(form: form.name))
+                }
             case .behind: break
             case .agrees: hosts[place].disputed[form.name] = nil
             case .disagrees: report(.disagreement(form: form.name, host: name), form.name)
@@ -200,7 +207,7 @@ package struct Agreement: Sendable {
             if place.isReached, their?.isReached == true { return .behind }
             isAll = false
         }
-        if isAll { return theirs == nil ? .separated : .disagrees }
+        if isAll { return theirs == nil ? .lacks : .disagrees }
         return places.contains { $0.site == own.site && $0.isReached } ? .separated : .behind
     }
 }

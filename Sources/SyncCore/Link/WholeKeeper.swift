@@ -100,7 +100,13 @@ package struct WholeKeeper: Sendable {
         _ form: String, _ why: WholeReason, covering: CausalContext? = nil,
         random: () -> UInt64, now: UInt64
     ) {
-        demand(form, why, at: now + random() % (Self.patience + 1))
+        let time = now + random() % (Self.patience + 1)
+        if covering != nil, let known = forms[form], known.demand != nil, known.isMet == nil {
+            // What no other host's whole can do stays due.
+            forms[form]?.writesAt = min(known.writesAt ?? time, time)
+            return
+        }
+        demand(form, why, at: time)
         forms[form]?.isMet = covering
     }
 

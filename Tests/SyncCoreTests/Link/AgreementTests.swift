@@ -117,14 +117,14 @@ struct AgreementTests {
             agreement.heard(beacon, from: "b", own: own, at: time)
         }
         #expect(hear(other, at: 1).isEmpty)
-        #expect(hear(other, at: minute + 1) == [.separation(form: "deploy")])
+        #expect(hear(other, at: minute + 1) == [.wanted(form: "deploy")])
         // It may not want the form, however often it is behind in between.
         #expect(hear(beacon(digest: 0, sequence: 4, hasForm: false), at: minute + 2).isEmpty)
         #expect(hear(other, at: 3 * minute).isEmpty)
         #expect(hear(other, at: 5 * minute).isEmpty)
         let again = beacon(digest: 0, run: 2, hasForm: false)
         #expect(hear(again, at: 6 * minute).isEmpty)
-        #expect(hear(again, at: 7 * minute) == [.separation(form: "deploy")])
+        #expect(hear(again, at: 7 * minute) == [.wanted(form: "deploy")])
     }
 
     @Test("at most 64 hosts are kept")
@@ -177,5 +177,20 @@ struct AgreementTests {
         keeper.demand("deploy", .disagreement, random: { 0 }, now: 5)
         let due = keeper.due(ageMax: 8_000_000, wall: 0, now: 5)
         #expect(due.map(\.form) == ["deploy"] && due.map(\.why) == [.disagreement])
+    }
+
+    @Test("another host's whole ends a demand that it can meet, and no other")
+    func met() {
+        var keeper = WholeKeeper()
+        keeper.saw("deploy", covering: known, at: 0)
+        keeper.demand("deploy", .asked, covering: known, random: { 2 }, now: 0)
+        keeper.saw("deploy", covering: CausalContext(), at: 0)
+        #expect(keeper.deadline == 2)
+        keeper.saw("deploy", covering: known, at: 0)
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 2).isEmpty)
+        keeper.demand("deploy", .disagreement, random: { 9 }, now: 2)
+        keeper.demand("deploy", .asked, covering: known, random: { 1 }, now: 2)
+        keeper.saw("deploy", covering: known, at: 0)
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 3).map(\.why) == [.disagreement])
     }
 }
