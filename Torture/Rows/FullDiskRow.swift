@@ -98,7 +98,11 @@ struct FullDiskRow: Row {
         for line in crowd.findings.lines { findings.add(line) }
         findings.require(
             worst < 1 || !run.isTimed, "\(kind): edits were taken again after \(tenths(worst)) s")
-        findings.require(cpu < 0.05, "\(kind): \(tenths(cpu * 100)) % of a core while it waited")
+        // A daemon built for debugging, on a slow machine, needs more than 5 % to encode its state
+        // for the new store. One that does not wait between its attempts needs a whole core.
+        findings.require(
+            cpu < (run.isTimed ? 0.05 : 0.5),
+            "\(kind): \(tenths(cpu * 100)) % of a core while it waited")
         return "\(crowd.unavailable) refused, \(crowd.acknowledged) answered, \(reads) reads live, "
             + "back in \(tenths(worst)) s, \(tenths(cpu * 100)) % CPU"
     }
