@@ -16,6 +16,7 @@ final class Bench {
     private var effects: [Effect] = []
     private var clock: Int64 = 1_795_000_000_000
     private var sequence = 0
+    private var lastKey = 0
     private(set) var bytesWritten = 0
 
     init(durability: Durability, subscribers: Int) throws {
@@ -110,21 +111,45 @@ final class Bench {
     /// again, made before any is sent, because making one is not the engine's work.
     private func run(_ count: Int, atOnce: Int = 64, _ request: (Int) -> String) {
         let frames = (0..<64).map { Self.frame(request($0)) }
-        let reads = stride(from: 0, to: frames.count, by: atOnce).map { first in
+        var reads = stride(from: 0, to: frames.count, by: atOnce).map { first in
             Array(frames[first..<first + atOnce].joined())
         }
+        let keys = reads.map { Self.places(of: Self.key, in: $0) }
         precondition(count.isMultiple(of: 64), "so many requests are made")
         for number in 0..<count / atOnce {
             sequence += atOnce
-            send(reads[number % reads.count], to: 0)
+            let place = number % reads.count
+            renew(keys[place], in: &reads[place])
+            send(reads[place], to: 0)
             settle()
         }
     }
 
-    func set(_ count: Int) { run(count, Self.set) }
+    /// What stands for an idempotency key, of which no two requests have the same.
+    private static let key = Array("zzzzzzzzzzzz".utf8)
+
+    private static func places(of part: [UInt8], in bytes: [UInt8]) -> [Int] {
+        bytes.indices.filter { bytes[$0...].starts(with: part) }
+    }
+
+    private func renew(_ keys: [Int], in read: inout [UInt8]) {
+        for place in keys {
+            lastKey += 1
+            for digit in 0..<8 {
+                read[place + digit] = UInt8(ascii: "a") + UInt8(lastKey >> (4 * digit) & 15)
+            }
+        }
+    }
+
+    func set(_ count: Int) { run(count) { Self.set($0) } }
+
+    /// Each with an idempotency key, after as many as are kept in memory.
+    func setKeyed(_ count: Int) {
+        for part in [4096 + 64, count] { run(part) { Self.set($0, key: Self.key) } }
+    }
 
     /// One change at a time, told to everybody before the next comes.
-    func tell(_ count: Int) { run(count, atOnce: 1, Self.set) }
+    func tell(_ count: Int) { run(count, atOnce: 1) { Self.set($0) } }
 
     func get(_ count: Int) {
         run(count) { _ in
@@ -153,11 +178,12 @@ final class Bench {
         settle()
     }
 
-    static func set(_ sequence: Int) -> String {
-        """
-        {"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"bench","changes":[\
-        {"field":"f-0","value":"\(1_000_000_000 + sequence)"}]}}
-        """
+    static func set(_ sequence: Int, key: [UInt8]? = nil) -> String {
+        let key = key.map { #","idempotencyKey":"\#(String(decoding: $0, as: UTF8.self))""# } ?? ""
+        return """
+            {"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"bench","changes":[\
+            {"field":"f-0","value":"\(1_000_000_000 + sequence)"}]\(key)}}
+            """
     }
 }
 
@@ -211,6 +237,7 @@ let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("decode", decode),
     ("encode", encode),
     ("set", { try Bench(durability: .memory, subscribers: 0).set($0) }),
+    ("set-keyed", { try Bench(durability: .memory, subscribers: 0).setKeyed($0) }),
     ("set-durable", { try Bench(durability: .commit, subscribers: 0).set($0) }),
     ("get", { try Bench(durability: .memory, subscribers: 0).get($0) }),
     ("frame", frame),

@@ -16,6 +16,8 @@ extension Engine {
         endFleetIteration()
         for cutOff in effects.takeCutOffs() { close(cutOff) }
         doChores()
+        // What was not durable may have used dots that the other life of the store has used.
+        if link.mustRebuild { rebuild(without: nil, link.trouble ?? "") }
         if link.canSend, isTimeToWrite, batchWaitsUntil == nil {
             let batch = link.send(clock: clocks.kept, at: now.monotonicNanoseconds)
             effects.append(.persist(batch))
@@ -211,7 +213,6 @@ extension Engine {
         link.keys.committed(batch.keys.map(\.id))
         // By index: a copy of a waiter retains each of its parts.
         for place in batch.waiters.indices { answerWaiter(batch.waiters[place]) }
-        if link.leavesReplica { rebuildAsNewReplica() }
         resumeAwaiting()
         for waiters in [batch.waiters, refused] {
             for place in waiters.indices {

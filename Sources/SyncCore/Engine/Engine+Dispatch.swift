@@ -213,7 +213,7 @@ extension Engine {
         let time = clocks.steadyMilliseconds()
         let row = KeyRow(
             uid: key.id.uid, key: key.id.key, at: time, digest: key.digest, result: result)
-        link.gathering.keys.append(OpenBatch.Key(row: row, form: form.key))
+        link.gathering.keys.append(OpenBatch.Key(id: key.id, row: row, form: form.key))
         link.keys.note(
             key.id, result: result, digest: key.digest, at: time,
             pending: KeyIndex.Pending(batch: link.gathering.number, form: form.key))
@@ -273,7 +273,7 @@ extension Engine {
         of key: String, by request: Request, _ connection: Connection
     ) -> PendingCall.KeyUse {
         PendingCall.KeyUse(
-            id: KeyIndex.ID(uid: connection.peer.uid, key: key),
+            id: link.keys.id(connection.peer.uid, key),
             digest: environment.digest(
                 Array(workspace.encoded { request.encode(id: nil, into: &$0) })))
     }

@@ -24,8 +24,14 @@ extension Engine {
         log(
             .error, "the store could not commit: \(reason); edits are refused meanwhile",
             [.event(.storeFailed)])
+        rebuild(without: batch, reason)
+    }
+
+    /// Writes the store again without what is not durable: a failed batch, and the one that
+    /// gathers.
+    func rebuild(without batch: OpenBatch?, _ reason: String) {
         var unwritten = Unwritten()
-        rollBack(batch, reason, &unwritten)
+        if let batch { rollBack(batch, reason, &unwritten) }
         rollBack(link.takeGathering(), reason, &unwritten)
         scheduler.commitFailed()
         fleetFailed()
@@ -39,8 +45,8 @@ extension Engine {
         for changes in batch.changes { rollBack(changes.form) }
         if configuration.durability == .commit {
             link.keys.failed(batch.keys.map(\.row))
-            unwritten.failedKeys += batch.keys.lazy.map(\.row).map {
-                KeyDigest(uid: $0.uid, key: $0.key, at: $0.at)
+            unwritten.failedKeys += batch.keys.map {
+                KeyDigest(uid: $0.row.uid, key: $0.row.key, at: $0.row.at)
             }
         } else {
             // These answers were sent, so they are written together with the state. If they were
@@ -67,6 +73,7 @@ extension Engine {
         form.working = form.committed.copy()
         form.changeLog.remove(from: form.changeLog.next, registry.retained)
         form.link?.drop()
+        restoreHolders(of: form)
         armLeases(of: form)
         if form.runs != nil { rollBackRuns(of: form) }
         armProposals(of: form)
@@ -106,7 +113,12 @@ extension Engine {
         // The new file contains the state in memory, so no operation on a form can fail because of
         // old rows.
         for form in forms {
-            form.failureReport = nil
+            if form.failureReport != nil {
+                form.failureReport = nil
+                // What was due meanwhile was passed over.
+                armLeases(of: form)
+                armProposals(of: form)
+            }
             if form.runs != nil { serveRuns(of: form) }
             // The failed batch may have been the one with which it began to be shared.
             if form.existence == .there { connectLink(of: form) }

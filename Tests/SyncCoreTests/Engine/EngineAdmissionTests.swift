@@ -25,7 +25,8 @@ import Testing
         _ knowledge: KeyIndex.Knowledge, keys: Int = 0, bytes: Int = 0
     ) -> Admission.Key {
         Admission.Key(
-            use: PendingCall.KeyUse(id: KeyIndex.ID(uid: 7, key: "k"), digest: 5),
+            use: PendingCall.KeyUse(
+                id: KeyIndex.ID(uid: 7, key: "k", KeyHash.Secret(first: 1, second: 2)), digest: 5),
             knowledge: knowledge, usage: KeyIndex.Usage(keys: keys, bytes: bytes))
     }
 

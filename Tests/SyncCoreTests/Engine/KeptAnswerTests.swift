@@ -17,7 +17,7 @@ func keptAnswers() throws {
         #"{"jsonrpc":"2.0","id":2,"method":"state.set","params":{"form":"f","changes":[{"field":"s","value":"\#(secret)"}],"idempotencyKey":"k"}}"#
     )
     #expect(answer.first?.contains(#""result""#) == true)
-    let knowledge = host.engine.link.keys.lookUp(.init(uid: 0, key: "k"))
+    let knowledge = host.engine.link.keys.lookUp(host.engine.link.keys.id(0, "k"))
     guard case .answered(let kept, _, _) = knowledge else {
         Issue.record("the key is not known")
         return

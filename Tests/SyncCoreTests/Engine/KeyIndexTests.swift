@@ -18,9 +18,15 @@ import Testing
             for byte in 0..<UInt8(length) { hash.add(byte) }
             #expect(hash.finish() == value)
         }
-        let id = KeyIndex.ID(uid: 1, key: "k")
-        #expect(id.digest(secret) != id.digest(known))
+        let bytes = (0..<UInt8(19)).map { $0 }
+        var (whole, parts) = (KeyHash(known), KeyHash(known))
+        bytes.withUnsafeBufferPointer { whole.add($0) }
+        for byte in bytes { parts.add(byte) }
+        #expect(whole.finish() == parts.finish())
+        #expect(id("k").hash != KeyIndex.ID(uid: 1, key: "k", known).hash)
     }
+
+    private func id(_ key: String) -> KeyIndex.ID { KeyIndex.ID(uid: 1, key: key, secret) }
 
     /// What an answer waits for.
     private let pending = KeyIndex.Pending(batch: 7, form: 1)
@@ -30,16 +36,16 @@ import Testing
         var index = KeyIndex([], secret: secret)
         let result = [UInt8](repeating: 0x20, count: 1 << 20)
         for number in 0..<64 {
-            let id = KeyIndex.ID(uid: 1, key: "k\(number)")
+            let id = id("k\(number)")
             index.note(id, result: result, digest: 1, at: 0, pending: pending)
             index.committed([id])
         }
         #expect(index.recentBytes <= KeyIndex.recentBytesMax)
-        guard case .answered = index.lookUp(KeyIndex.ID(uid: 1, key: "k63")) else {
+        guard case .answered = index.lookUp(id("k63")) else {
             Issue.record("the newest answer is gone")
             return
         }
-        guard case .inStore = index.lookUp(KeyIndex.ID(uid: 1, key: "k0")) else {
+        guard case .inStore = index.lookUp(id("k0")) else {
             Issue.record("the oldest answer is still in memory, or its key forgotten")
             return
         }
@@ -48,7 +54,7 @@ import Testing
     @Test("an answer whose batch is on its way stays, however much there is, and goes if it fails")
     func onItsWay() {
         var index = KeyIndex([], secret: secret)
-        let ids = (0..<16).map { KeyIndex.ID(uid: 1, key: "k\($0)") }
+        let ids = (0..<16).map { id("k\($0)") }
         for id in ids {
             index.note(
                 id, result: [UInt8](repeating: 0, count: 1 << 20), digest: 1, at: 0,
@@ -75,9 +81,7 @@ import Testing
     func filter() {
         var index = KeyIndex([], secret: secret)
         let count = 1_000_000
-        func id(_ number: Int) -> KeyIndex.ID {
-            KeyIndex.ID(uid: 1, key: "a key of some length \(number)")
-        }
+        func id(_ number: Int) -> KeyIndex.ID { self.id("a key of some length \(number)") }
         for start in stride(from: 0, to: count, by: 1000) {
             let ids = (start..<start + 1000).map(id)
             for id in ids { index.note(id, result: [], digest: 1, at: 0, pending: pending) }
@@ -99,14 +103,14 @@ import Testing
         let hour: Int64 = 3_600_000
         var index = KeyIndex([KeyDigest(uid: 1, key: "old", at: 0)], secret: secret)
         func use(_ key: String, at: Int64) {
-            let id = KeyIndex.ID(uid: 1, key: key)
+            let id = id(key)
             index.note(
                 id, result: [UInt8](repeating: 0, count: 9 << 20), digest: 1, at: at,
                 pending: pending)
             index.committed([id])
         }
         func isKnown(_ key: String) -> Bool {
-            if case .unused = index.lookUp(KeyIndex.ID(uid: 1, key: key)) { false } else { true }
+            if case .unused = index.lookUp(id(key)) { false } else { true }
         }
         // Checked every ten minutes of two days; the clock is ten years ahead for an hour.
         var lastUse: [String: Int64] = [:]

@@ -293,20 +293,7 @@ extension Engine {
                 + "back to an earlier state, and takes another replica id",
             [.event(.storeRestored)])
         link.leavesReplica = true
-        if !link.isCommitting { rebuildAsNewReplica() }
         return .notNow
-    }
-
-    /// Writes the store again with another replica id. What was not durable is refused: it may have
-    /// used dots that the other life has used.
-    func rebuildAsNewReplica() {
-        let reason = "it gets another replica id"
-        var unwritten = Unwritten()
-        rollBack(link.takeGathering(), reason, &unwritten)
-        fleetFailed()
-        let image = image(with: unwritten)
-        link.rebuild(image, at: now.monotonicNanoseconds)
-        effects.append(.rebuild(image))
     }
 
     private func openSecret(

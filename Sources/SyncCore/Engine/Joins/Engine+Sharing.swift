@@ -208,7 +208,7 @@ extension FormState {
             context.write(to: &writer)
             writer.list(fields)
         }
-        for byte in bytes { hash.add(byte) }
+        bytes.withUnsafeBufferPointer { hash.add($0) }
         return hash.finish()
     }
 }

@@ -283,11 +283,13 @@ extension Engine {
                 form.working.cells.flatMap { $0.content.leases?.leases.map(\.id) ?? [] }))
     }
 
-    /// After a start no connection holds a lease, and each user has some time to take theirs over.
+    /// Of some leases the holder is not known: of all after a start, and after a failed batch of
+    /// those that it had replaced. Each user has some time to take theirs over.
     func restoreHolders(of form: LiveForm) {
         let gone = LeaseHolder(at: clocks.steadyMilliseconds(), isGone: true)
         for cell in form.working.cells {
-            for lease in cell.content.leases?.leases ?? [] where lease.end == .connection {
+            for lease in cell.content.leases?.leases ?? []
+            where lease.end == .connection && form.leaseHolders[lease.id] == nil {
                 form.leaseHolders[lease.id] = gone
             }
         }

@@ -13,6 +13,7 @@ struct KeyFilter {
     }
 
     private static let probes: UInt64 = 4
+    /// The words of a segment are a power of two.
     private static let firstWords = 1 << 10
     /// 2 MiB: a million keys.
     private static let lastWords = 1 << 18
@@ -57,7 +58,7 @@ struct KeyFilter {
         let step = (digest >> 32) | 1
         for probe in 0..<probes {
             let place = digest &+ probe &* step
-            guard body(Int((place >> 6) % words), 1 << (place & 63)) else { return false }
+            guard body(Int((place >> 6) & (words - 1)), 1 << (place & 63)) else { return false }
         }
         return true
     }

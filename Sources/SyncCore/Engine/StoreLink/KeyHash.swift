@@ -33,8 +33,25 @@ struct KeyHash {
         tail = 0
     }
 
-    mutating func add(_ number: UInt32) {
-        for shift: UInt32 in [0, 8, 16, 24] { add(UInt8(truncatingIfNeeded: number >> shift)) }
+    /// Adds the eight bytes of a word, the lowest first, after whole words.
+    mutating func add(_ word: UInt64) {
+        precondition(count & 7 == 0, "a word comes after whole words")
+        compress(word)
+        count += 8
+    }
+
+    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var place = 0
+        while count & 7 == 0, place + 8 <= bytes.count {
+            let word = UnsafeRawBufferPointer(bytes).loadUnaligned(
+                fromByteOffset: place, as: UInt64.self)
+            add(UInt64(littleEndian: word))
+            place += 8
+        }
+        while place < bytes.count {
+            add(bytes[place])
+            place += 1
+        }
     }
 
     /// The hash of all added bytes.

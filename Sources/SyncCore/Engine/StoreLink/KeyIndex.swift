@@ -9,23 +9,24 @@ struct KeyIndex {
     struct ID: Hashable {
         let uid: UInt32
         let key: String
+        /// Made once from both: an edit looks for its key several times.
+        let hash: UInt64
+
+        init(uid: UInt32, key: String, _ secret: KeyHash.Secret) {
+            self.uid = uid
+            self.key = key
+            var (hash, text) = (KeyHash(secret), key)
+            hash.add(UInt64(uid))
+            text.withUTF8 { hash.add($0) }
+            self.hash = hash.finish()
+        }
 
         static func == (left: ID, right: ID) -> Bool {
-            left.uid == right.uid && left.key.isSameBytes(as: right.key)
+            left.hash == right.hash && left.uid == right.uid
+                && left.key.isSameBytes(as: right.key)
         }
 
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(uid)
-            var key = key
-            key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
-
-        func digest(_ secret: KeyHash.Secret) -> UInt64 {
-            var hash = KeyHash(secret)
-            hash.add(uid)
-            for byte in key.utf8 { hash.add(byte) }
-            return hash.finish()
-        }
+        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
     }
 
     enum Knowledge {
@@ -71,6 +72,16 @@ struct KeyIndex {
         var keys = 0
         /// Bytes of the stored answers and their rows.
         var bytes = 0
+
+        static func += (left: inout Usage, right: Usage) {
+            left.keys += right.keys
+            left.bytes += right.bytes
+        }
+
+        static func -= (left: inout Usage, right: Usage) {
+            left.keys -= right.keys
+            left.bytes -= right.bytes
+        }
     }
 
     /// The estimated bytes of a stored key beside its answer. If the length of the answer is
@@ -89,11 +100,12 @@ struct KeyIndex {
         self.secret = secret
         self.accountUID = accountUID
         for key in stored {
-            let id = ID(uid: key.uid, key: key.key)
-            current.insert(id.digest(secret))
-            count(id.uid, Usage(keys: 1, bytes: Self.usualBytes), at: key.at)
+            current.insert(id(key.uid, key.key).hash)
+            count(key.uid, Usage(keys: 1, bytes: Self.usualBytes), at: key.at)
         }
     }
+
+    func id(_ uid: UInt32, _ key: String) -> ID { ID(uid: uid, key: key, secret) }
 
     func usage(of uid: UInt32) -> Usage { usage[accountUID(uid)] ?? Usage() }
 
@@ -103,8 +115,7 @@ struct KeyIndex {
         if let entry = recent[id] {
             return .answered(result: entry.result, digest: entry.digest, pending: entry.pending)
         }
-        let digest = id.digest(secret)
-        return current.contains(digest) || previous.contains(digest) ? .inStore : .unused
+        return current.contains(id.hash) || previous.contains(id.hash) ? .inStore : .unused
     }
 
     /// Records the answer under a key; `pending` is `nil` if it is already durable.
@@ -134,7 +145,7 @@ struct KeyIndex {
     mutating func committed(_ ids: [ID]) {
         for id in ids {
             recent[id]?.pending = nil
-            current.insert(id.digest(secret))
+            current.insert(id.hash)
         }
         trim()
     }
@@ -142,7 +153,7 @@ struct KeyIndex {
     /// Keys of a failed batch are unused again.
     mutating func failed(_ keys: [KeyRow]) {
         for key in keys {
-            forgetAnswer(ID(uid: key.uid, key: key.key))
+            forgetAnswer(id(key.uid, key.key))
             let usage = Usage(keys: 1, bytes: Self.rowBytes + key.result.count)
             discount(key.uid, usage, at: key.at)
         }
@@ -171,27 +182,21 @@ struct KeyIndex {
 
     private mutating func count(_ uid: UInt32, _ more: Usage, at: Int64) {
         let uid = accountUID(uid)
-        let hour = at / Self.hourMilliseconds
-        let before = hours[hour]?[uid] ?? Usage()
-        hours[hour, default: [:]][uid] = Usage(
-            keys: before.keys + more.keys, bytes: before.bytes + more.bytes)
-        usage[uid, default: Usage()].keys += more.keys
-        usage[uid, default: Usage()].bytes += more.bytes
+        hours[at / Self.hourMilliseconds, default: [:]][uid, default: Usage()] += more
+        usage[uid, default: Usage()] += more
     }
 
     private mutating func discount(_ uid: UInt32, _ less: Usage, at: Int64) {
         let uid = accountUID(uid)
         let hour = at / Self.hourMilliseconds
         guard var known = hours[hour]?[uid] else { return }
-        known.keys -= less.keys
-        known.bytes -= less.bytes
+        known -= less
         hours[hour]?[uid] = known.keys > 0 ? known : nil
         lower(uid, less)
     }
 
     private mutating func lower(_ uid: UInt32, _ less: Usage) {
-        usage[uid]?.keys -= less.keys
-        usage[uid]?.bytes -= less.bytes
+        usage[uid]? -= less
         if usage[uid]?.keys ?? 0 <= 0 { usage[uid] = nil }
     }
 }

@@ -45,10 +45,9 @@ struct OpenBatch {
     /// The stored answer to a request with an idempotency key, with the form that the request
     /// edited.
     struct Key {
+        let id: KeyIndex.ID
         let row: KeyRow
         let form: FormKey
-
-        var id: KeyIndex.ID { KeyIndex.ID(uid: row.uid, key: row.key) }
     }
 
     struct FormChanges {

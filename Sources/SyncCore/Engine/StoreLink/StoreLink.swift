@@ -112,8 +112,14 @@ struct StoreLink {
         return rebuild.image
     }
 
+    /// Whether the store must be written again because it leaves its replica.
+    var mustRebuild: Bool { if case .idle = state { leavesReplica } else { false } }
+
     /// The store was written again.
     mutating func rebuilt() {
+        if case .rebuilding(let rebuild) = state {
+            keys.committed(rebuild.image.answers.map { keys.id($0.uid, $0.key) })
+        }
         state = .idle
         leavesReplica = false
         gathering.chores += redactions.failed(next: gathering.number)
