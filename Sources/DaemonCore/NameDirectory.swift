@@ -151,41 +151,37 @@ enum SystemNames {
     static func name(of number: NameDirectory.Number) -> String? {
         switch number {
         case .user(let uid):
-            withRoom { room, count in
-                var entry = passwd()
-                var found: UnsafeMutablePointer<passwd>?
-                let status = getpwuid_r(uid, &entry, room, count, &found)
-                guard found != nil, let name = entry.pw_name else { return (status, nil) }
-                return (0, String(cString: name))
-            }
+            find(passwd(), { getpwuid_r(uid, $0, $1, $2, $3) }) { text(of: $0.pw_name) }
         case .group(let gid):
-            withRoom { room, count in
-                var entry = group()
-                var found: UnsafeMutablePointer<group>?
-                let status = getgrgid_r(gid, &entry, room, count, &found)
-                guard found != nil, let name = entry.gr_name else { return (status, nil) }
-                return (0, String(cString: name))
-            }
+            find(group(), { getgrgid_r(gid, $0, $1, $2, $3) }) { text(of: $0.gr_name) }
         }
     }
 
     static func userNumber(_ text: String) -> UInt32? {
-        if let number = UInt32(text) { return number }
-        return withRoom { room, count in
-            var entry = passwd()
-            var found: UnsafeMutablePointer<passwd>?
-            let status = getpwnam_r(text, &entry, room, count, &found)
-            return (status, found == nil ? nil : entry.pw_uid)
-        }
+        UInt32(text) ?? find(passwd(), { getpwnam_r(text, $0, $1, $2, $3) }, \.pw_uid)
     }
 
     static func groupNumber(_ text: String) -> UInt32? {
-        if let number = UInt32(text) { return number }
-        return withRoom { room, count in
-            var entry = group()
-            var found: UnsafeMutablePointer<group>?
-            let status = getgrnam_r(text, &entry, room, count, &found)
-            return (status, found == nil ? nil : entry.gr_gid)
+        UInt32(text) ?? find(group(), { getgrnam_r(text, $0, $1, $2, $3) }, \.gr_gid)
+    }
+
+    private static func text(of name: UnsafeMutablePointer<CChar>?) -> String? {
+        name.map { String(cString: $0) }
+    }
+
+    /// What `value` takes of the entry that a function of the system finds; `nil` if it finds none.
+    private static func find<Entry, Value>(
+        _ entry: Entry,
+        _ look: (
+            UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int,
+            UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
+        ) -> CInt,
+        _ value: (Entry) -> Value?
+    ) -> Value? {
+        withRoom { room, count in
+            var (entry, found): (Entry, UnsafeMutablePointer<Entry>?) = (entry, nil)
+            let status = look(&entry, room, count, &found)
+            return (status, found == nil ? nil : value(entry))
         }
     }
 

@@ -101,10 +101,8 @@ struct HistoryCopy {
     }
 
     private func copyLog(of form: FormKey, through: UInt64) throws(StoreError) {
-        guard let read = try? source.statement(.logBefore) else { return }
+        guard let read = try? source.statement(.logBefore, form, through + 1) else { return }
         defer { read.reset() }
-        guard (try? read.bind(1, form)) != nil, (try? read.bind(2, count: through + 1)) != nil
-        else { return }
         // Watchers and history need a gapless log: what is older than a damaged row goes too.
         var next: UInt64?
         while (try? read.step()) == true, let row = read.logRow,
@@ -119,16 +117,10 @@ struct HistoryCopy {
     }
 
     private func copyOlder(of form: FormRow) throws(StoreError) {
-        guard let read = try? source.statement(.older) else { return }
-        defer { read.reset() }
-        guard (try? read.bind(1, form.key)) != nil,
-            (try? read.bind(2, count: form.revision + 1)) != nil
+        guard let read = try? source.statement(.older, form.key, form.revision + 1)
         else { return }
-        let write = try target.statement(.putOlder)
-        while (try? read.step()) == true {
-            try write.bind(read.revisionRow)
-            try write.run()
-        }
+        defer { read.reset() }
+        while (try? read.step()) == true { try target.putOlder(read.revisionRow) }
     }
 
     private struct KeyName: Hashable {

@@ -9,8 +9,7 @@ extension Database {
     /// changed in place beside them.
     func append(_ rows: ArraySlice<RevisionRow>, _ state: [UInt8]? = nil) throws(StoreError) {
         guard let first = rows.first else { return }
-        let end = try statement(.logEnd)
-        try end.bind(1, first.form)
+        let end = try statement(.logEnd, first.form)
         var last = try end.step() ? end.count(0) : 0
         end.reset()
         for row in rows {
@@ -34,13 +33,20 @@ extension Database {
                 return bytes <= LogRow.bytesMax
             }
             let part = fitting.isEmpty ? rest.prefix(1) : fitting
-            let statement = try statement(.appendLog)
-            try statement.bind(part)
-            if let state { try statement.bind(7, state) }
-            try statement.run()
+            try run(.appendLog, part, state)
             state = nil
             rest = rest.dropFirst(part.count)
         }
+    }
+
+    /// Runs a query with revisions as the columns of a row of the log, and one value more.
+    private func run(
+        _ query: Query, _ rows: ArraySlice<RevisionRow>, _ last: some StatementValue
+    ) throws(StoreError) {
+        guard let first = rows.first, let end = rows.last else { return }
+        let (heads, content) = LogRow.columns(of: rows)
+        let at = rows.reduce(.min) { max($0, $1.at) }
+        try run(query, first.form, first.revision, end.revision, at, heads, content, last)
     }
 
     // MARK: Reading
@@ -71,10 +77,8 @@ extension Database {
             try found.add(row.heads.reversed().lazy.filter { $0.revision < before }, read)
         }
         guard found.rows.isEmpty else { return found.rows }
-        let older = try statement(.older)
+        let older = try statement(.older, form, before)
         defer { older.reset() }
-        try older.bind(1, form)
-        try older.bind(2, count: before)
         while try older.step(), found.add(older.revisionRow) {}
         return found.rows
     }
@@ -122,15 +126,16 @@ extension Database {
     ///
     /// - Parameter body: gets the row, and a function that reads a revision of it.
     func readLog(
-        _ query: Query, _ form: FormKey, _ bounds: UInt64...,
+        _ query: Query, _ form: FormKey, _ bound: UInt64, _ end: UInt64? = nil,
         body: (LogRow, ReadRevision) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        let statement = try statement(query)
+        let statement =
+            if let end {
+                try statement(query, form, bound, end)
+            } else {
+                try statement(query, form, bound)
+            }
         defer { statement.reset() }
-        try statement.bind(1, form)
-        for (index, bound) in bounds.enumerated() {
-            try statement.bind(Int32(index + 2), count: bound)
-        }
         while try statement.step() {
             guard let row = statement.logRow else { throw damagedLog(form) }
             let read: ReadRevision = { head throws(StoreError) in
@@ -168,10 +173,7 @@ extension Database {
             if rows.isEmpty {
                 try run(.deleteLogRow, number)
             } else {
-                let statement = try statement(.replaceLog)
-                try statement.bind(rows[...])
-                try statement.bind(7, number)
-                try statement.run()
+                try run(.replaceLog, rows[...], number)
             }
         }
     }
@@ -187,11 +189,7 @@ extension Database {
             row.frame = frame
             return row
         }
-        let statement = try statement(.redactOlder)
-        try statement.bind(1, form)
-        try statement.bind(2, count: revision)
-        try statement.bind(3, frame)
-        try statement.run()
+        try run(.redactOlder, form, revision, frame)
         try execute("PRAGMA secure_delete = FAST")
     }
 
@@ -203,9 +201,7 @@ extension Database {
         try dropLog(of: form, through: through)
         // Only up to the first revision that is recent enough, so that there is no gap after the
         // clock went back.
-        let recent = try statement(.logSince)
-        try recent.bind(1, form)
-        try recent.bind(2, before)
+        let recent = try statement(.logSince, form, before)
         var end = UInt64.max
         if try recent.step() {
             let row = recent.logRow
@@ -220,7 +216,7 @@ extension Database {
     }
 
     private func dropLog(of form: FormKey, through: UInt64) throws(StoreError) {
-        try run(.deleteLogThrough, form, Int64(clamping: through))
+        try run(.deleteLogThrough, form, through)
         // The row in which the bound is.
         try replaceLog(of: form, 0...through) { _ in nil }
     }
@@ -231,7 +227,7 @@ extension Database {
     ) throws(StoreError) {
         let leaving = try logHeads(of: form, through: through).map(\.head)
         let undone = Set(leaving.compactMap(\.undoes))
-        for revision in undone { try run(.deleteOlderRevision, form, Int64(clamping: revision)) }
+        for revision in undone { try run(.deleteOlderRevision, form, revision) }
         var places: [UInt32: Int] = [:]
         var chosen: Set<UInt64> = []
         for head in leaving.reversed() {
@@ -243,9 +239,7 @@ extension Database {
         if let first = chosen.min(), let last = chosen.max() {
             try readLog(.logBetween, form, first, last) { row, read throws(StoreError) in
                 for head in row.heads where chosen.contains(head.revision) {
-                    let statement = try statement(.putOlder)
-                    try statement.bind(try read(head))
-                    try statement.run()
+                    try putOlder(try read(head))
                 }
                 return true
             }
@@ -257,18 +251,6 @@ extension Database {
 }
 
 extension Statement {
-    /// Revisions as the columns of a row of the log.
-    fileprivate func bind(_ rows: ArraySlice<RevisionRow>) throws(StoreError) {
-        guard let first = rows.first, let last = rows.last else { return }
-        let (heads, content) = LogRow.columns(of: rows)
-        try bind(1, first.form)
-        try bind(2, count: first.revision)
-        try bind(3, count: last.revision)
-        try bind(4, rows.reduce(.min) { max($0, $1.at) })
-        try bind(5, heads)
-        try bind(6, content)
-    }
-
     /// The current row of the log; `nil` if it is damaged.
     var logRow: LogRow? {
         LogRow(

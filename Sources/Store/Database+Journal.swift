@@ -12,10 +12,8 @@ extension Database {
     func logHeads(
         of form: FormKey, through: UInt64 = .max
     ) throws(StoreError) -> [Kept] {
-        let statement = try statement(.logHeads)
+        let statement = try statement(.logHeads, form, through)
         defer { statement.reset() }
-        try statement.bind(1, form)
-        try statement.bind(2, count: through)
         var kept: [Kept] = []
         while try statement.step() {
             guard let row = statement.logRow else { throw damagedLog(form) }
@@ -32,8 +30,7 @@ extension Database {
     ) throws(StoreError) -> [RevisionRow] {
         var kept: [UInt64: Kept] = [:]
         for one in try logHeads(of: form) { kept[one.head.revision] = one }
-        let older = try statement(.olderHeads)
-        try older.bind(1, form)
+        let older = try statement(.olderHeads, form)
         while try older.step() {
             let head = older.olderHead
             kept[head.revision] = Kept(head: head, number: nil)
@@ -108,9 +105,7 @@ extension Database {
                 }
             } else {
                 for revision in wanted {
-                    let statement = try statement(.olderRecord)
-                    try statement.bind(1, form)
-                    try statement.bind(2, count: revision)
+                    let statement = try statement(.olderRecord, form, revision)
                     if try statement.step() { records[revision] = statement.blob(0) }
                     statement.reset()
                 }

@@ -44,46 +44,30 @@ extension Database {
         switch operation {
         case .putForm(let row): try put(row)
         case .putHead(let form, let revision, let context):
-            try putHead(.moveHead, form: form, revision: revision, context: context)
+            try run(.moveHead, form, revision, context)
             guard changes == 1 else { throw noForm(form) }
         case .deleteForm(let form):
             let deletions: [Query] = [
                 .deleteForm, .deleteHead, .deleteFields, .deleteOngoing, .deleteLog, .deleteOlder,
             ]
             for query in deletions { try run(query, form) }
-        case .putField(let row):
-            let statement = try statement(.putField)
-            try statement.bind(1, row.form)
-            try statement.bind(2, row.field)
-            try statement.bind(3, row.state)
-            try statement.run()
-        case .removeField(let form, let field):
-            let statement = try statement(.removeField)
-            try statement.bind(1, form)
-            try statement.bind(2, field)
-            try statement.run()
+        case .putField(let row): try run(.putField, row.form, row.field, row.state)
+        case .removeField(let form, let field): try run(.removeField, form, field)
         case .putOngoing(let row):
-            let statement = try statement(.putOngoing)
-            try statement.bind(1, row.form)
-            try statement.bind(row.name)
-            try statement.bind(4, row.state)
-            try statement.run()
+            try run(.putOngoing, row.form, row.name.kind, row.name.id, row.state)
         case .removeOngoing(let form, let name):
-            let statement = try statement(.removeOngoing)
-            try statement.bind(1, form)
-            try statement.bind(name)
-            try statement.run()
+            try run(.removeOngoing, form, name.kind, name.id)
         case .appendRevision(let row): try append([row])
         case .redactRevision(let form, let revision, let frame):
             try redact(revision, of: form, with: frame)
         case .pruneRevisions(let form, let through, let before, let kept):
             try prune(form, through: through, before: before, keeping: kept)
-        case .putKey(let row, _): try put(row)
+        case .putKey(let row, _):
+            try run(
+                .putKey, Int64(row.uid), row.key, row.at, Int64(bitPattern: row.digest),
+                row.result)
         case .pruneKeys(let before): try run(.pruneKeys, before)
-        case .putClock(let clock):
-            let statement = try statement(.putClock)
-            try statement.bind(1, clock)
-            try statement.run()
+        case .putClock(let clock): try run(.putClock, clock)
         }
     }
 
@@ -116,69 +100,39 @@ extension Database {
             try replaceLog(of: form.key, (end + 1)...UInt64.max) { _ in nil }
         }
         for key in image.failedKeys {
-            let statement = try statement(.deleteKey)
-            try statement.bind(1, Int64(key.uid))
-            try statement.bind(2, key.key)
-            try statement.run()
+            try run(.deleteKey, Int64(key.uid), key.key)
         }
         try put(image)
         for answer in image.answers { try apply(.putKey(answer)) }
     }
 
-    func run(_ query: Query, _ values: Int64...) throws(StoreError) {
-        let statement = try statement(query)
-        for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
-        try statement.run()
-    }
-
     private func put(_ row: FormRow) throws(StoreError) {
-        let statement = try statement(.putForm)
-        try statement.bind(1, row.key)
-        try statement.bind(2, row.name)
-        try statement.bind(3, row.log)
-        try statement.bind(4, Int64(row.owner))
-        try statement.bind(5, count: row.version)
-        try statement.bind(6, row.definition)
-        try statement.bind(7, row.applied)
-        try statement.run()
-        try putHead(.putHead, form: row.key, revision: row.revision, context: row.context)
+        try run(
+            .putForm, row.key, row.name, row.log, Int64(row.owner), row.version, row.definition,
+            row.applied)
+        try run(.putHead, row.key, row.revision, row.context)
     }
 
     private func requireForm(_ form: FormKey) throws(StoreError) {
-        let statement = try statement(.hasForm)
+        let statement = try statement(.hasForm, form)
         defer { statement.reset() }
-        try statement.bind(1, form)
         guard try statement.step() else { throw noForm(form) }
+    }
+
+    /// Keeps a revision beyond the log.
+    func putOlder(_ row: RevisionRow) throws(StoreError) {
+        try run(
+            .putOlder, row.form, row.revision, row.at, row.told, row.record,
+            row.uid.map(Int64.init),
+            row.undoes.map { Int64(clamping: $0) * (row.isPartialUndo ? -1 : 1) })
     }
 
     private func noForm(_ form: FormKey) -> StoreError {
         .failed(file: file, reason: "a revision of form \(form), which does not exist")
     }
 
-    func putHead(
-        _ query: Query, form: FormKey, revision: UInt64, context: [UInt8]
-    ) throws(StoreError) {
-        let statement = try statement(query)
-        try statement.bind(1, form)
-        try statement.bind(2, count: revision)
-        try statement.bind(3, context)
-        try statement.run()
-    }
-
-    private func put(_ row: KeyRow) throws(StoreError) {
-        let statement = try statement(.putKey)
-        try statement.bind(1, Int64(row.uid))
-        try statement.bind(2, row.key)
-        try statement.bind(3, row.at)
-        try statement.bind(4, Int64(bitPattern: row.digest))
-        try statement.bind(5, row.result)
-        try statement.run()
-    }
-
     func key(uid: UInt32, key: String) throws(StoreError) -> KeyRow? {
-        let statement = try statement(.key)
-        try statement.bind(1, Int64(uid))
-        try statement.bind(2, key)
+        let statement = try statement(.key, Int64(uid), key)
         guard try statement.step() else { return nil }
         defer { statement.reset() }
         return statement.keyRow
@@ -186,23 +140,6 @@ extension Database {
 }
 
 extension Statement {
-    /// All columns of a revision in `older`.
-    func bind(_ row: RevisionRow) throws(StoreError) {
-        try bind(1, row.form)
-        try bind(2, count: row.revision)
-        try bind(3, row.at)
-        try bind(4, row.told)
-        try bind(5, row.record)
-        try bind(6, row.uid.map(Int64.init))
-        try bind(7, row.undoes.map { Int64(clamping: $0) * (row.isPartialUndo ? -1 : 1) })
-    }
-
-    /// The name of a row of what a form has under way: its second and third column.
-    func bind(_ name: OngoingName) throws(StoreError) {
-        try bind(2, name.kind)
-        try bind(3, name.id)
-    }
-
     /// The current row as the answer under a key.
     var keyRow: KeyRow {
         KeyRow(

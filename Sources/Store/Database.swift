@@ -68,9 +68,22 @@ final class Database {
         return statement
     }
 
-    /// Runs a prepared statement without parameters and rows.
-    func run(_ query: Query) throws(StoreError) {
-        try statement(query).run()
+    /// The statement of a query with its values.
+    func statement<each Value: StatementValue>(
+        _ query: Query, _ values: repeat each Value
+    ) throws(StoreError) -> Statement {
+        let statement = try statement(query)
+        try statement.bind(repeat each values)
+        return statement
+    }
+
+    /// Runs a query with its values, and ignores its rows.
+    func run<each Value: StatementValue>(
+        _ query: Query, _ values: repeat each Value
+    ) throws(StoreError) {
+        let statement = try statement(query)
+        try statement.bind(repeat each values)
+        try statement.run()
     }
 
     /// Runs constant statements one after the other.

@@ -50,18 +50,9 @@ struct Meta {
             ("durable", everyEditDurable ? 1 : 0),
             ("file.inode", Int64(bitPattern: identity.inode)), ("file.birth", identity.birth),
         ]
-        let put = try database.statement(.putMeta)
-        for (name, number) in numbers {
-            try put.bind(1, name)
-            try put.bind(2, number)
-            try put.run()
-        }
-        try put.bind(1, Schema.writer)
-        try put.bind(2, "pickersyncd \(Version.current)")
-        try put.run()
-        try put.bind(1, "machine")
-        try put.bind(2, machine)
-        try put.run()
+        for (name, number) in numbers { try database.run(.putMeta, name, number) }
+        try database.run(.putMeta, Schema.writer, "pickersyncd \(Version.current)")
+        try database.run(.putMeta, "machine", machine)
     }
 
     /// Why this file cannot continue as the same replica; `nil` if it can.
@@ -130,8 +121,7 @@ struct Meta {
     static func value<Value>(
         _ name: String, in database: Database, _ read: (Statement) -> Value
     ) throws(StoreError) -> Value {
-        let statement = try database.statement(.meta)
-        try statement.bind(1, name)
+        let statement = try database.statement(.meta, name)
         guard try statement.step() else {
             throw .damaged(file: database.file, finding: "it has no \(name)", copy: nil)
         }

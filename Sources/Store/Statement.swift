@@ -25,41 +25,35 @@ final class Statement {
 
     // MARK: Values, the first has index 1
 
-    func bind(_ index: Int32, _ value: Int64) throws(StoreError) {
-        try check(unsafe sqlite3_bind_int64(handle, index, value))
+    /// Binds all values, in their order.
+    func bind<each Value: StatementValue>(_ values: repeat each Value) throws(StoreError) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            try check(value.bind(to: self, at: index))
+        }
     }
 
-    func bind(_ index: Int32, _ value: Int64?) throws(StoreError) {
-        guard let value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
-        try bind(index, value)
+    fileprivate func bindNull(_ index: Int32) -> Int32 {
+        unsafe sqlite3_bind_null(handle, index)
     }
 
-    /// A count, which always fits in SQLite's 63 bits in practice.
-    func bind(_ index: Int32, count: UInt64) throws(StoreError) {
-        try bind(index, Int64(clamping: count))
+    fileprivate func bind(_ index: Int32, _ value: Int64) -> Int32 {
+        unsafe sqlite3_bind_int64(handle, index, value)
     }
 
-    func bind(_ index: Int32, _ value: String) throws(StoreError) {
+    fileprivate func bind(_ index: Int32, _ value: String) -> Int32 {
         var value = value
-        let code = value.withUTF8 { text in
+        return value.withUTF8 { text in
             unsafe text.withMemoryRebound(to: CChar.self) { text in
                 unsafe sqlite3_bind_text64(
                     handle, index, text.baseAddress ?? Self.nothing, UInt64(text.count),
                     pickersync_sqlite_transient(), UInt8(SQLITE_UTF8))
             }
         }
-        try check(code)
     }
 
-    func bind(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
-        try check(unsafe value.withUnsafeBufferPointer { unsafe bind(index, $0) })
-    }
-
-    func bind(_ index: Int32, _ value: SharedBytes) throws(StoreError) {
-        try check(unsafe value.withBytes { unsafe bind(index, $0) })
-    }
-
-    private func bind(_ index: Int32, _ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {
+    fileprivate func bind(_ index: Int32, _ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {
         if bytes.isEmpty {
             // A null pointer would bind NULL.
             unsafe sqlite3_bind_zeroblob(handle, index, 0)
@@ -146,5 +140,44 @@ final class Statement {
             reset()
             throw error
         }
+    }
+}
+
+/// What a statement takes as a value.
+protocol StatementValue {
+    /// Returns SQLite's result.
+    func bind(to statement: Statement, at index: Int32) -> Int32
+}
+
+extension Int64: StatementValue {
+    func bind(to statement: Statement, at index: Int32) -> Int32 { statement.bind(index, self) }
+}
+
+/// A count, which always fits in SQLite's 63 bits in practice.
+extension UInt64: StatementValue {
+    func bind(to statement: Statement, at index: Int32) -> Int32 {
+        statement.bind(index, Int64(clamping: self))
+    }
+}
+
+extension String: StatementValue {
+    func bind(to statement: Statement, at index: Int32) -> Int32 { statement.bind(index, self) }
+}
+
+extension [UInt8]: StatementValue {
+    func bind(to statement: Statement, at index: Int32) -> Int32 {
+        unsafe withUnsafeBufferPointer { unsafe statement.bind(index, $0) }
+    }
+}
+
+extension SharedBytes: StatementValue {
+    func bind(to statement: Statement, at index: Int32) -> Int32 {
+        unsafe withBytes { unsafe statement.bind(index, $0) }
+    }
+}
+
+extension Optional: StatementValue where Wrapped: StatementValue {
+    func bind(to statement: Statement, at index: Int32) -> Int32 {
+        map { $0.bind(to: statement, at: index) } ?? statement.bindNull(index)
     }
 }

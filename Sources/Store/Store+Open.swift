@@ -107,11 +107,6 @@ extension Store {
         var keys: [Int64] = []
         let forms = try database.prepare("SELECT key FROM form ORDER BY key")
         while try forms.step() { keys.append(forms.integer(0)) }
-        let name = try database.statement(.renameLog)
-        for key in keys {
-            try name.bind(1, key)
-            try name.bind(2, String(randomBits(), radix: 16))
-            try name.run()
-        }
+        for key in keys { try database.run(.renameLog, key, String(randomBits(), radix: 16)) }
     }
 }

@@ -124,8 +124,7 @@ extension Database {
         let clock = try statement(.clock)
         if try clock.step() { image.clock = clock.blob(0) }
         clock.reset()
-        let keys = try statement(.keysSince)
-        try keys.bind(1, keysNotBefore(image.clock))
+        let keys = try statement(.keysSince, keysNotBefore(image.clock))
         while try keys.step() {
             image.keys.append(
                 KeyDigest(

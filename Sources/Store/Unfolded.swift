@@ -159,8 +159,7 @@ extension Database {
     func fold() throws(StoreError) {
         let unfolded = try unfolded()
         for (form, head) in unfolded.heads.sorted(by: { $0.key < $1.key }) {
-            try putHead(
-                .moveHead, form: form, revision: head.revision, context: head.context)
+            try run(.moveHead, form, head.revision, head.context)
             guard changes == 1 else { throw damagedLog(form) }
         }
         for row in unfolded.fieldRows { try apply(.putField(row)) }
