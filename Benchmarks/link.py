@@ -185,10 +185,13 @@ def measure(binary):
     plain.start_daemon()
     plain.ask("form.apply", {"definition": crowd.definition(2, 1)})
     time.sleep(5)
-    more = first.resident(first.daemon) - plain.resident(plain.daemon)
+    more = [
+        (linked - unlinked) / (1 << 20) for linked, unlinked in zip(
+            first.memory(first.daemon), plain.memory(plain.daemon))]
     row("memory of a linked daemon, idle, beside an unlinked one",
-        "+ %.1f MiB" % (more / (1 << 20)), "+ 1 MiB")
-    row("memory of the bridge", "%.1f MB" % (first.resident(first.bridge) / 1e6), "10 MB")
+        "%+.1f MiB of its own, %+.1f MiB of the program's file" % (*more,), "+ 1 MiB")
+    row("memory of the bridge", "%.1f MB of its own, %.1f MB of program and libraries" % (
+        *(each / 1e6 for each in first.memory(first.bridge)),), "10 MB")
     fleet.halt(plain.daemon)
     here.stop()
 

@@ -205,60 +205,88 @@ class Watcher:
             self.values[field] = value
 
 
+class Process:
+    """A process of its own that is asked for one answer after the other, in lines of JSON."""
+
+    def __init__(self, body, nice=0):
+        self.ours, theirs = socket.socketpair()
+        self.pid = peers.child(None, lambda: self.run(body, theirs), nice)
+        theirs.close()
+        self.lines = self.ours.makefile("r")
+
+    def run(self, body, theirs):
+        network.ends_with_row()
+        self.ours.close()
+        asyncio.run(self.answer(body, theirs))
+
+    @staticmethod
+    async def answer(body, theirs):
+        reader, answers = await asyncio.open_connection(sock=theirs, limit=1 << 24)
+
+        async def question():
+            return json.loads(await reader.readline())
+
+        async def tell(what):
+            answers.write(json.dumps(what).encode() + b"\n")
+            await answers.drain()
+
+        await body(question, tell)
+        await asyncio.sleep(3600)
+
+    def ask(self, what):
+        self.ours.sendall(json.dumps(what).encode() + b"\n")
+        line = self.lines.readline()
+        if not line:
+            raise RuntimeError("a crowd's process has ended")
+        return json.loads(line)
+
+
 class Crowd:
-    """Writers and watchers on one host, in a process of their own."""
+    """Writers and watchers on one host, in two processes. The time of an edit must not contain what
+    watchers do with many revisions, so watchers go last at the processor, too."""
 
     def __init__(self, host, path, writers, watchers, pause=0.12, form=FORM, turn=0):
         self.host, self.path, self.form, self.pause = host, path, form, pause
         # Crowds that come one after the other must not use the same idempotency keys.
         self.turn = turn
-        self.ours, theirs = socket.socketpair()
-        self.pid = peers.child(None, lambda: self.body(theirs, writers, watchers))
-        theirs.close()
-        self.lines = self.ours.makefile("r")
+        self.findings = []
+        self.writers = Process(lambda *ends: self.write(writers, *ends))
+        self.watchers = watchers and Process(lambda *ends: self.watch(watchers, *ends), 19)
 
     def stop(self):
         """Lets the writers come to their end; the ledger: what was answered."""
-        self.ours.sendall(b"{}\n")
-        return self.answer()
+        return self.writers.ask({})
 
     def finish(self, revision, fields, seconds=60):
         """Lets each watcher come to that revision and compares what it has then; what was wrong."""
-        wanted = {"revision": revision, "fields": fields, "seconds": seconds}
-        self.ours.sendall(json.dumps(wanted).encode() + b"\n")
-        told = self.answer()
-        peers.end(self.pid)
+        told = {"findings": [], "seen": 0}
+        if self.watchers:
+            told = self.watchers.ask({"revision": revision, "fields": fields, "seconds": seconds})
+        self.end()
         return told
 
-    def answer(self):
-        line = self.lines.readline()
-        if not line:
-            raise RuntimeError("the crowd of host %d has ended" % self.host)
-        return json.loads(line)
+    def end(self):
+        peers.end(self.writers.pid, *[self.watchers.pid] if self.watchers else [])
 
-    def body(self, commands, writers, watchers):
-        network.ends_with_row()
-        self.ours.close()
-        asyncio.run(self.live(commands, writers, watchers))
-
-    async def live(self, commands, writers, watchers):
+    async def write(self, writers, question, tell):
         self.stops = False
-        self.findings, self.times, self.notes = [], [], {}
+        self.times, self.notes = [], {}
         self.edits = self.total = self.presses = 0
-        self.watchers = [Watcher(self, number) for number in range(watchers)]
-        watching = [asyncio.create_task(each.run()) for each in self.watchers]
         writing = [
             asyncio.create_task(Writer(self, number).run()) for number in range(writers)]
-        reader, answers = await asyncio.open_connection(sock=commands, limit=1 << 24)
-        await reader.readline()
+        await question()
         self.stops = True
         await asyncio.gather(*writing)
-        await self.tell(answers, {
+        await tell({
             "edits": self.edits, "total": self.total, "presses": self.presses,
-            "notes": self.notes, "times": self.times})
-        wanted = json.loads(await reader.readline())
+            "notes": self.notes, "times": self.times, "findings": self.findings})
+
+    async def watch(self, watchers, question, tell):
+        watchers = [Watcher(self, number) for number in range(watchers)]
+        watching = [asyncio.create_task(each.run()) for each in watchers]
+        wanted = await question()
         ends = time.monotonic() + wanted["seconds"]
-        for watcher in self.watchers:
+        for watcher in watchers:
             while watcher.revision < wanted["revision"] and time.monotonic() < ends:
                 await asyncio.sleep(0.02)
             if watcher.revision != wanted["revision"]:
@@ -267,14 +295,8 @@ class Crowd:
                 if watcher.values.get(field) != value:
                     watcher.wrong("has %s for %s, which is %s" % (
                         watcher.values.get(field), field, value))
-        broken = [each for each in watching if each.done()]
-        for each in broken:
-            self.findings.append("a watcher ended: %r" % each.exception())
-        await self.tell(answers, {
-            "findings": self.findings, "seen": sum(each.seen for each in self.watchers)})
-        await asyncio.sleep(3600)
-
-    @staticmethod
-    async def tell(answers, what):
-        answers.write(json.dumps(what).encode() + b"\n")
-        await answers.drain()
+        for each in watching:
+            if each.done():
+                self.findings.append("a watcher ended: %r" % each.exception())
+        await tell({
+            "findings": self.findings, "seen": sum(each.seen for each in watchers)})

@@ -174,8 +174,14 @@ class Host:
             for name, each in state["fields"].items()}
 
     def resident(self, process):
+        return sum(self.memory(process))
+
+    def memory(self, process):
+        """Bytes of its own, and bytes of files: programs and libraries, which processes share."""
         with open("/proc/%d/statm" % process.pid) as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+            _, resident, shared = map(int, file.read().split()[:3])
+        page = os.sysconf("SC_PAGESIZE")
+        return (resident - shared) * page, shared * page
 
 
 class Fleet:
@@ -295,6 +301,7 @@ class Fleet:
         wanted = {}
         for ledger in ledgers:
             wanted.update(ledger["notes"])
+            findings += ledger["findings"]
         wanted["total"] = sum(each["total"] for each in ledgers)
         wanted["go"] = {"presses": sum(each["presses"] for each in ledgers)}
         for host in self.hosts:
@@ -329,7 +336,13 @@ class Fleet:
                         process.args[0], process.returncode, read(log)[-500:]))
 
     def said(self):
-        return "; ".join([self.why] + [read(each.log)[-200:] for each in self.hosts])
+        """Why hosts do not agree, for whoever looks for the reason."""
+        return "; ".join(
+            [self.why] + ["%s %s: %s" % (
+                each.name, {key: value for key, value in each.link().items() if key in (
+                    "state", "down", "refused", "behind", "unsent", "streams")},
+                read(each.log)[-500:]) for each in self.hosts if each.daemon.poll() is None]
+            + [read(self.server.log)[-1500:]])
 
     def stop(self):
         for host in self.hosts:
