@@ -341,7 +341,8 @@ class Fleet:
             [self.why] + ["%s %s: %s" % (
                 each.name, {key: value for key, value in each.link().items() if key in (
                     "state", "down", "refused", "behind", "unsent", "streams")},
-                read(each.log)[-500:]) for each in self.hosts if each.daemon.poll() is None]
+                "\n".join(line for line in read(each.log).splitlines() if ": connection " not in line
+                          )[-1000:]) for each in self.hosts if each.daemon.poll() is None]
             + [read(self.server.log)[-1500:]])
 
     def stop(self):

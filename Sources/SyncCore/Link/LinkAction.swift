@@ -115,6 +115,8 @@ package enum LinkReport: Hashable, Sendable {
     case unread(site: String, String)
     /// It is read again.
     case reached(site: String)
+    /// The server leaves out so many messages of a log: it cannot read them.
+    case leftOut(messages: UInt64, site: String)
     /// The stream of another site takes what this host publishes, as well or instead.
     case misdirected(site: String, domain: String)
     /// Two hosts have read the same and have not the same.

@@ -149,6 +149,11 @@ extension LinkMachine {
 
     private mutating func becomeLive(_ place: Int) {
         guard var consumer = readers[place].consumer, !consumer.isLive else { return }
+        if consumer.left.messages > 0 {
+            actions.append(
+                .report(.leftOut(messages: consumer.left.messages, site: readers[place].site)))
+            consumer.left.messages = 0
+        }
         consumer.isLive = true
         readers[place].furthest = readers[place].place.sequence
         readers[place].state = .consuming(consumer)
@@ -200,9 +205,12 @@ extension LinkMachine {
         case .gone: return inspect(place)
         case .tooLarge: consumer.isNextLarge = true
         case .expired:
-            // Other consumers are made only for messages that are there.
-            guard case .log = consumer.pass else {
-                return undelivered(through: consumer.info.last, place)
+            switch consumer.pass {
+            // This consumer is made only for a message that is there.
+            case .verifying: return undelivered(through: consumer.info.last, place)
+            // A server leaves out wholes that it cannot read, and still counts them.
+            case .wholes: return readLog(consumer.info, place)
+            case .log: break
             }
             if consumer.checking == nil {
                 consumer.checking = ask(
@@ -234,6 +242,9 @@ extension LinkMachine {
         }
         consumer.wasBehindAt = isBehind ? sequence : nil
         readers[place].state = .consuming(consumer)
+        // What the consumer still counts, the server leaves out: it cannot read it. The digests of
+        // the hosts show whether one of them lacks it.
+        if !isBehind { becomeLive(place) }
     }
 
     /// The stream has messages that it does not deliver. A connection may have lost them; a second

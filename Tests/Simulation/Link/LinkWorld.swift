@@ -226,13 +226,17 @@ package final class LinkWorld {
     private func harmServer() {
         let site = anySite
         guard sites.streams[site].exists else { return }
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0...3:
             sites.streams[site].forgetTail(Int.random(in: 1...6, using: &random))
             for host in hosts where sites.isAt(site, host.index) { cut(host) }
         case 4, 5: sites.streams[site].trim(Int.random(in: 1...10, using: &random))
         case 6:
             sites.streams[site].restart()
+            for host in hosts where sites.isAt(site, host.index) { cut(host) }
+        case 7, 8:
+            sites.streams[site].damage(
+                Int.random(in: 1...6, using: &random), at: Int.random(in: 0...40, using: &random))
             for host in hosts where sites.isAt(site, host.index) { cut(host) }
         default: sites.streams[site].delete()
         }

@@ -2,7 +2,8 @@
 //
 // It keeps a log with numbers, makes consumers and answers pulls. As the seed says, it answers like
 // 2.9.10 or like 2.15.1. What it does wrong is what servers have done: it forgets its newest
-// messages and gives their numbers again, its stream is deleted and made again, old messages go.
+// messages and gives their numbers again, its stream is deleted and made again, old messages go. It
+// cannot read some messages, leaves them out, and counts them as waiting all the same.
 
 internal import SeededRandom
 package import SyncCore
@@ -22,6 +23,7 @@ package struct ModelStream {
         let name: String
         let host: Int
         let wholes: Bool
+        let start: UInt64
         var next: UInt64
         var delivered: UInt64 = 0
         /// Inboxes of pulls, how many messages are left, and when they end.
@@ -37,6 +39,8 @@ package struct ModelStream {
     package private(set) var exists = false
     package private(set) var log: [Stored] = []
     package private(set) var last: UInt64 = 0
+    /// The numbers of messages that cannot be read, and whether each is a part of a whole.
+    private var unreadable: [(sequence: UInt64, isWhole: Bool)] = []
     /// The numbers of the messages of the last two minutes, and when they came.
     private var ids: [String: (sequence: UInt64, at: UInt64)] = [:]
     private var consumers: [Consumer] = []
@@ -60,7 +64,21 @@ package struct ModelStream {
         let gone = min(count, log.count)
         log.removeLast(gone)
         last -= UInt64(gone)
+        // The newest one can be read: of others, hosts say that the stream must be deleted.
+        if let newest = log.last?.sequence { last = newest }
+        unreadable.removeAll { $0.sequence > last }
         ids = [:]
+        restart()
+    }
+
+    /// Messages in the middle of the log are damaged.
+    package mutating func damage(_ count: Int, at place: Int) {
+        let end = log.count - 1
+        guard end > 0 else { return }
+        let first = min(place, end - 1)
+        let damaged = first..<min(first + count, end)
+        unreadable += log[damaged].map { ($0.sequence, $0.isWhole) }
+        log.removeSubrange(damaged)
         restart()
     }
 
@@ -72,6 +90,7 @@ package struct ModelStream {
         exists = false
         log = []
         last = 0
+        unreadable = []
         ids = [:]
         consumers = []
     }
@@ -149,12 +168,20 @@ package struct ModelStream {
         let wholes = config?["deliver_policy"]?.stringValue == "last_per_subject"
         lastConsumer += 1
         let consumer = Consumer(
-            name: "\(site)c\(lastConsumer)", host: host, wholes: wholes, next: max(start, 1))
+            name: "\(site)c\(lastConsumer)", host: host, wholes: wholes, start: max(start, 1),
+            next: max(start, 1))
         consumers.append(consumer)
         return json(
             reply,
             #"{"type":"x","stream_name":"PS_\#(fleet)","name":"\#(consumer.name)","#
-                + #""num_pending":\#(pending(of: consumer).count)}"#)
+                + #""num_pending":\#(pending(of: consumer).count + leftOut(for: consumer))}"#)
+    }
+
+    /// The messages that cannot be read and are counted for a consumer.
+    private func leftOut(for consumer: Consumer) -> Int {
+        unreadable.count {
+            $0.sequence >= consumer.start && ($0.isWhole || !consumer.wholes)
+        }
     }
 
     private func pending(of consumer: Consumer) -> ArraySlice<Stored> {
@@ -174,6 +201,7 @@ package struct ModelStream {
         var arrivals: [(host: Int, arrival: LinkArrival)] = []
         for place in consumers.indices where !consumers[place].pulls.isEmpty {
             var waiting = pending(of: consumers[place])
+            let leftOut = leftOut(for: consumers[place])
             while !consumers[place].pulls.isEmpty {
                 let pull = consumers[place].pulls[0]
                 if pull.until <= now || pull.left == 0 {
@@ -200,7 +228,7 @@ package struct ModelStream {
                 arrival.reply =
                     "$JS.ACK.\(account)PS_\(fleet).\(consumers[place].name).1."
                     + "\(next.sequence).\(consumers[place].delivered).\(next.nanoseconds)."
-                    + "\(waiting.count)\(tail)"
+                    + "\(waiting.count + leftOut)\(tail)"
                 arrivals.append((consumers[place].host, arrival))
             }
         }

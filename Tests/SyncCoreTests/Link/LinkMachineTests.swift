@@ -104,6 +104,30 @@ struct LinkMachineTests {
         #expect(bench.machine.refusalReason?.contains("delete the stream PS_ops") == true)
     }
 
+    @Test("messages that a server leaves out, as it cannot read them, do not keep a host from going on")
+    func unreadableMessages() {
+        let bench = LinkBench()
+        func expire() {
+            bench.receive(
+                LinkArrival(
+                    subject: bench.reply(to: "$JS.API.CONSUMER.MSG.NEXT"),
+                    headers: [LinkHeader("Status", "408")], payload: []))
+        }
+        bench.up()
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 1))
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"w","num_pending":1}"#)
+        #expect(bench.machine.phase == .readingAgain)
+        expire()
+        #expect(bench.machine.phase == .reading)
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"c","num_pending":3}"#)
+        bench.deliver(bench.message(Self.item, form: "deploy"), pending: 2)
+        expire()
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 1))
+        #expect(bench.machine.phase == .live)
+        #expect(bench.machine.behind == (0, 0))
+        #expect(bench.reports.last == .leftOut(messages: 2, site: ""))
+    }
+
     @Test("a stream that was deleted is made again only after the server had time to remove it")
     func deletedStream() {
         let bench = LinkBench()

@@ -226,6 +226,12 @@ extension Engine {
                     + "bridge must use the server of \(site), and its leaf node must not pass "
                     + "on what streams keep; see pickersync-link --print-nats-config")
         case .reached(let site): log(.notice, "the log of \(site) is read again")
+        case .leftOut(let messages, let site):
+            let log = site.isEmpty ? "the log of the fleet" : "the log of \(site)"
+            self.log(
+                .error,
+                "the server cannot read \(messages) messages of \(log), as its files are damaged; "
+                    + "what a host lacks, another one sends")
         case .held(let form, let refusal):
             if fleet.waits(form, because: "\(refusal)") {
                 log(.warning, "form \(form) waits: \(refusal)", [.form(form)])
