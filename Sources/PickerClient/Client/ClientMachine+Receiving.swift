@@ -144,7 +144,7 @@ extension ClientMachine {
             else { return }
             subscriptions[index].replica.changed(
                 change.changes, revision: change.revision, context: change.context)
-            if isWithinLimits(subscriptions[index]) { events.append(.changed(change)) }
+            if isWithinLimits(index) { events.append(.changed(change)) }
         case .formChanged(let change):
             let index = index(of: change.form)
             guard index != nil || watchesForms else { return }
@@ -158,7 +158,7 @@ extension ClientMachine {
                     subscriptions[index].replica.keep { ids.contains($0) }
                     subscriptions[index].replica.changed(
                         content.changes, revision: change.revision, context: content.context)
-                    guard isWithinLimits(subscriptions[index]) else { return }
+                    guard isWithinLimits(index) else { return }
                 }
             }
             events.append(.formChanged(change))
@@ -187,24 +187,25 @@ extension ClientMachine {
     }
 
     private func index(of form: String) -> Int? {
-        subscriptions.firstIndex { $0.request.form.isSameBytes(as: form) }
+        // By index: a copy of a subscription retains all that it has.
+        subscriptions.indices.first { subscriptions[$0].request.form.isSameBytes(as: form) }
     }
 
     private mutating func take(_ fields: [NamedField], of form: String) {
         guard let index = index(of: form) else { return }
         subscriptions[index].replica.take(fields)
-        _ = isWithinLimits(subscriptions[index])
+        _ = isWithinLimits(index)
     }
 
     /// All fields of a form fit in one frame. A peer that sends more is not a daemon; it would fill
     /// the memory.
-    private mutating func isWithinLimits(_ subscription: Subscription) -> Bool {
+    private mutating func isWithinLimits(_ index: Int) -> Bool {
         let (bytesMax, fieldsMax) = (configuration.frameBytesMax, FormReplica.fieldsMax)
-        guard subscription.replica.bytes <= bytesMax else {
+        guard subscriptions[index].replica.bytes <= bytesMax else {
             events.append(.violation("a form with more fields than fit in \(bytesMax) bytes"))
             return false
         }
-        guard subscription.replica.fields.count <= fieldsMax else {
+        guard subscriptions[index].replica.fields.count <= fieldsMax else {
             events.append(.violation("a form with more than \(fieldsMax) fields"))
             return false
         }

@@ -76,9 +76,11 @@ package struct FormReplica: Sendable {
     // MARK: Reading
 
     /// The daemon's state of a field.
-    package subscript(id: String) -> FieldState? {
+    package subscript(id: String) -> FieldState? { index(of: id).map { fields[$0].state } }
+
+    private func index(of id: String) -> Int? {
         let place = place(of: id)
-        return place < fields.count && fields[place].id == id ? fields[place].state : nil
+        return place < fields.count && fields[place].id == id ? place : nil
     }
 
     /// The position from which a subscription resumes.
@@ -97,7 +99,10 @@ package struct FormReplica: Sendable {
     ///
     /// - Parameter definition: has the defaults and the bounds of counters.
     package func value(of id: String, in definition: FormDefinition? = nil) -> JSON? {
-        var value = self[id].map { state in state.isSecretSet.map { .bool($0) } ?? state.value }
+        // In place: a copy of a state retains all that it has.
+        var value = index(of: id).map { place in
+            fields[place].state.isSecretSet.map { .bool($0) } ?? fields[place].state.value
+        }
         for edit in pending where edit.field == id && !edit.isNotified {
             value = Self.applied(edit.write, to: value, of: id, in: definition)
         }
@@ -249,8 +254,7 @@ package struct FormReplica: Sendable {
     private mutating func update(
         _ id: String, _ state: FieldState, _ added: inout [NamedField]
     ) -> Bool {
-        let place = place(of: id)
-        guard place < fields.count, fields[place].id == id else {
+        guard let place = index(of: id) else {
             added.append(NamedField(id: id, state: state))
             return true
         }

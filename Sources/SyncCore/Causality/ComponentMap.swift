@@ -158,8 +158,8 @@ extension String {
 
 extension Array where Element: Comparable {
     /// These elements, sorted and without duplicates.
-    package func sortedDistinct() -> [Element] {
-        if count < 2 { return self }
+    @inlinable package func sortedDistinct() -> [Element] {
+        if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
         var result: [Element] = []
         result.reserveCapacity(count)
         for element in sorted() where result.last != element { result.append(element) }

@@ -132,9 +132,9 @@ struct TokenScanner {
 
     var isAtEnd: Bool { index == bytes.endIndex }
 
-    private var next: UInt8? { isAtEnd ? nil : bytes[index] }
+    @inline(__always) private var next: UInt8? { isAtEnd ? nil : bytes[index] }
 
-    private mutating func advance() {
+    @inline(__always) private mutating func advance() {
         index = bytes.index(after: index)
         position += 1
     }

@@ -94,17 +94,14 @@ struct Admission {
     /// A used key is kept for the promised time, so a uid with too many keys cannot use another
     /// one. If the oldest key were dropped, its retry would be executed twice.
     private func keyLimitError(_ usage: KeyIndex.Usage) -> WireError? {
-        let bounds = [
-            ("keysPerUserMax", usage.keys, keysMax),
-            ("keyBytesPerUserMax", usage.bytes, keyBytesMax),
-        ]
-        for (name, used, max) in bounds where used >= max {
-            return .limit(
-                name, max: max,
-                "\(usage.keys) idempotency keys are kept for you already; they expire after "
-                    + "\(keyHours) hours")
-        }
-        return nil
+        let (name, max) =
+            usage.keys >= keysMax
+            ? ("keysPerUserMax", keysMax) : ("keyBytesPerUserMax", keyBytesMax)
+        if usage.keys < keysMax, usage.bytes < keyBytesMax { return nil }
+        return .limit(
+            name, max: max,
+            "\(usage.keys) idempotency keys are kept for you already; they expire after "
+                + "\(keyHours) hours")
     }
 }
 

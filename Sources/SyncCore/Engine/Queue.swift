@@ -4,14 +4,14 @@
 /// Capacity for many elements is released when the queue is empty. Index 0 is the oldest element.
 package struct Queue<Element>: RandomAccessCollection {
     /// The elements from `head` on; the places before it are `nil`.
-    private var elements: [Element?] = []
-    private var head = 0
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var head = 0
     /// The number of elements for which an empty queue keeps its memory.
-    private static var keptMax: Int { 128 }
+    @usableFromInline static var keptMax: Int { 128 }
     /// The number of removed elements whose places are always kept.
-    private static var removedMax: Int { 64 }
+    @usableFromInline static var removedMax: Int { 64 }
 
-    package init() {}
+    @inlinable package init() {}
 
     package var startIndex: Int { 0 }
 
@@ -23,7 +23,7 @@ package struct Queue<Element>: RandomAccessCollection {
     }
 
     /// Adds an element after all others.
-    package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Removes up to `wanted` elements from the front, one by one.
     mutating func take(_ wanted: Int, _ body: (Element) -> Void) {
@@ -36,8 +36,8 @@ package struct Queue<Element>: RandomAccessCollection {
     }
 
     /// Removes the places of removed elements now and then, which costs little for each.
-    @inline(__always)
-    private mutating func removeTaken() {
+    @inlinable @inline(__always)
+    mutating func removeTaken() {
         if head == elements.count {
             elements.removeAll(keepingCapacity: elements.capacity <= Self.keptMax)
             head = 0
@@ -47,7 +47,7 @@ package struct Queue<Element>: RandomAccessCollection {
         }
     }
 
-    @discardableResult package mutating func takeFirst() -> Element? {
+    @inlinable @discardableResult package mutating func takeFirst() -> Element? {
         // Most calls ask an empty queue, in each iteration of a loop.
         if head == elements.count { return nil }
         let first = elements[head].take()

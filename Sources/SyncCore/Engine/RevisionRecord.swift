@@ -197,7 +197,8 @@ extension RevisionRecord: WireObject {
 
 extension RevisionRecord.Details {
     fileprivate var bytesEstimate: Int {
-        var bytes = undo.reduce(0) { $0 + $1.bytesEstimate }
+        var bytes = 0
+        for place in undo.indices { bytes += undo[place].bytesEstimate }
         if let redoEnd { bytes += 50 + (redoEnd.owner.session?.utf8.count ?? 0) }
         if let run { bytes += 200 + (run.text?.utf8.count ?? 0) }
         if !lost.isEmpty { bytes += JSON.object(lost).bytesEstimate + 7 }

@@ -25,11 +25,15 @@ extension FormDefinition {
 
     /// The text for a control's value, by its `format` or `currentValueLabel` if it has one; the
     /// text of a label.
-    public func displayText(of index: Int, values: (Int) -> JSON) -> String {
-        if let template = controls[index].templates.first {
+    ///
+    /// - Parameter shown: what readers see of the control, if that is known.
+    public func displayText(
+        of index: Int, _ shown: ShownValue? = nil, values: (Int) -> JSON
+    ) -> String {
+        if let template = controls[index].kind.template {
             return render(template, of: index, values: values)
         }
-        return text(of: shown(index, values: values), control: index)
+        return text(of: shown ?? self.shown(index, values: values), control: index)
     }
 }
 

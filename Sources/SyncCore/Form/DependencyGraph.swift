@@ -23,7 +23,7 @@ struct DependencyGraph {
         // By index: a control has so many attributes that each copy of it takes time.
         for index in controls.indices {
             for root in controls[index].storageRoots { byStorage[root].append(index) }
-            for template in controls[index].templates {
+            if let template = controls[index].kind.template {
                 for other in template.references where other != index {
                     byTemplate[other].append(index)
                 }
@@ -68,17 +68,18 @@ extension Control {
         case .own, .none: []
         }
     }
+}
 
-    var templates: [Template] {
-        let found: [Template?] =
-            switch kind {
-            case .picker(let picker): [picker.currentValueLabel]
-            case .slider(let slider): [slider.format]
-            case .stepper(let stepper): [stepper.format]
-            case .gauge(let gauge): [gauge.currentValueLabel]
-            case .label(let template): [template]
-            case .wheels, .toggle, .date, .text, .secure, .button: []
-            }
-        return found.compactMap(\.self)
+extension ControlKind {
+    /// The template of a control's text.
+    var template: Template? {
+        switch self {
+        case .picker(let picker): picker.currentValueLabel
+        case .slider(let slider): slider.format
+        case .stepper(let stepper): stepper.format
+        case .gauge(let gauge): gauge.currentValueLabel
+        case .label(let template): template
+        case .wheels, .toggle, .date, .text, .secure, .button: nil
+        }
     }
 }

@@ -4,9 +4,13 @@
 extension FormDefinition {
     /// The guarded controls that a change of this control may ask for approval of: itself, those
     /// that it shows or writes, and those whose `when` refers to it.
-    func guards(concerning control: Int) -> [Int] {
-        let touched = touched(byChanging: control)
-        return guards.filter { isWatched($0, touched) || touched.contains(sorted: $0) }
+    package func guards(concerning control: Int) -> [Int] {
+        guards(concerning: touched(byChanging: control))
+    }
+
+    /// The same for changes of several controls, with those that show them.
+    func guards(concerning touched: Few<Int>) -> [Int] {
+        guards.filter { touched.contains(sorted: $0) || isWatched($0, touched) }
     }
 
     private func touched(byChanging control: Int) -> Few<Int> {

@@ -262,21 +262,25 @@ package enum JetStreamTalk {
         of config: WireReader, fleet: String, age: Int64
     ) throws(DecodeError) -> String? {
         let stream = LinkSubject.stream(of: fleet)
-        func change(_ name: String, _ value: String) -> String {
+        func change(_ name: StaticString, _ value: String) -> String {
             "the stream \(stream) has another \(name); set it to \(value), or delete the stream"
         }
-        for (name, value) in [("retention", "limits"), ("discard", "old"), ("storage", "file")] {
+        let fixed: [(name: StaticString, value: String)] = [
+            ("retention", "limits"), ("discard", "old"), ("storage", "file"),
+        ]
+        for (name, value) in fixed {
             if try config.string(name) != value { return change(name, value) }
         }
         let kept = LinkSubject.kept(by: fleet)
         guard Set(try config.strings("subjects")) == Set(kept) else {
             return change("list of subjects", kept.joined(separator: ", "))
         }
-        for name in ["max_msgs", "max_msgs_per_subject"]
+        for name: StaticString in ["max_msgs", "max_msgs_per_subject"]
         where (config[name]?.integerValue ?? -1) > 0 {
             return change(name, "-1")
         }
-        for name in ["no_ack", "sealed"] where config[name]?.boolValue == true {
+        for name: StaticString in ["no_ack", "sealed"]
+        where config[name]?.boolValue == true {
             return change(name, "false")
         }
         return age > 0 && age < ageMin ? change("max_age", "an hour or more") : nil

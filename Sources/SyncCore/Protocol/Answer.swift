@@ -103,8 +103,7 @@ public struct ServerMessageDecoder: Sendable {
 
     /// Decodes the text of one frame.
     public mutating func decode(_ text: [UInt8]) throws(DecodeError) -> [ServerMessage] {
-        var text = text
-        return try text.withUnsafeMutableBufferPointer { buffer throws(DecodeError) in
+        try text.withUnsafeBufferPointer { buffer throws(DecodeError) in
             try decode(UnsafeRawBufferPointer(buffer))
         }
     }
@@ -113,17 +112,18 @@ public struct ServerMessageDecoder: Sendable {
         guard let version = node["jsonrpc"], version.matches("2.0") else {
             throw .shape(path: "jsonrpc", expected: "\"2.0\"")
         }
-        if let method = node["method"]?.string {
+        if let method = node["method"], method.kind == .string {
             guard node["id"] == nil else {
                 throw .shape(path: "id", expected: "left out: a daemon sends no requests")
             }
-            let notification =
-                if let params = node["params"] {
-                    try ServerNotification(method: method, value: params)
-                } else {
-                    try ServerNotification(method: method, value: JSON.null)
-                }
-            return notification.map { .notification($0) } ?? .unknownNotification(method: method)
+            // Nearly all notifications are of this method, so they become no tree first.
+            if let params = node["params"], method.matches("state.changed") {
+                return .notification(.stateChanged(try StateChanged(value: params)))
+            }
+            let name = method.string ?? ""
+            let params = try node["params"]?.tree() ?? .null
+            return try ServerNotification(method: name, params: params)
+                .map { .notification($0) } ?? .unknownNotification(method: name)
         }
         guard let id = node["id"].flatMap({ RequestID($0) }) else {
             throw .shape(path: "id", expected: "a string, a number or null")

@@ -148,7 +148,7 @@ extension Explanation.Permission: WireObject, WireReadable {
 
     package init(decoding json: JSON, path: String) throws(DecodeError) {
         let reader = try WireReader(json, path)
-        func reasons(_ name: String) throws(DecodeError) -> [Explanation.Refusal] {
+        func reasons(_ name: StaticString) throws(DecodeError) -> [Explanation.Refusal] {
             try reader.list(name) { json, path throws(DecodeError) in
                 try Explanation.Refusal(decoding: json, path: path)
             }.compactMap(\.self)

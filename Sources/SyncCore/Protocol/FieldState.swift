@@ -212,21 +212,30 @@ public struct FieldState: Hashable, Sendable, WireObject, WireReadable {
 
     /// Parses the object; ignores unknown members.
     public init(decoding json: JSON, path: String = "field") throws(DecodeError) {
-        try self.init(value: json, path: path)
+        try self.init(try WireReader(json, path), besides: 0)
     }
 
-    init(value: some WireValue, path: String) throws(DecodeError) {
-        let reader = try MemberReader(value, path)
-        self.init(
-            value: try reader.value("value"), revision: try reader.integer("revision"),
-            isSet: try reader.bool("set"), at: try reader.moment("at"))
-        if let by = reader["by"] {
+    /// Reads the members of an object that has others besides.
+    ///
+    /// - Parameter others: How many others were read.
+    fileprivate init(
+        _ reader: MemberReader<some WireValue>, besides others: Int
+    ) throws(DecodeError) {
+        let path = reader.path
+        var by: WireAuthor?
+        if let value = reader["by"] {
             do {
-                self.by = try WireAuthor(value: by, path: "")
+                by = try WireAuthor(value: value, path: "")
             } catch {
                 throw error.within("\(path).by")
             }
         }
+        self.init(
+            value: try reader.value("value"), revision: try reader.integer("revision"),
+            isSet: try reader.bool("set"), by: by, at: try reader.moment("at"))
+        // Few fields have more.
+        let known = others + 3 + (by == nil ? 0 : 1) + (at == nil ? 0 : 1)
+        if reader.count == known { return }
         if let json = try reader.tree("conflict") {
             guard let siblings = json.arrayValue else {
                 throw reader.mistyped("conflict", "an array")
@@ -342,15 +351,16 @@ public struct FieldChange: Hashable, Sendable {
 
     init(value: some WireValue, path: String) throws(DecodeError) {
         let reader = try MemberReader(value, path)
+        let was = try reader.tree("was")
         self.init(
-            field: try reader.string("field"), state: try FieldState(value: value, path: path),
-            was: try reader.tree("was"))
+            field: try reader.string("field"),
+            state: try FieldState(reader, besides: was == nil ? 1 : 2), was: was)
     }
 }
 
 extension MemberReader {
     /// A timestamp; `nil` if the member is missing.
-    func moment(_ name: String) throws(DecodeError) -> Timestamp? {
+    func moment(_ name: StaticString) throws(DecodeError) -> Timestamp? {
         guard let value = self[name] else { return nil }
         guard let moment = value.stringValue.flatMap({ Timestamp($0) }) else {
             throw mistyped(name, "a moment of RFC 3339 in UTC")

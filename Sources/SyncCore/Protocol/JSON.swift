@@ -95,6 +95,15 @@ public struct JSONObject: Sendable {
 }
 
 extension String {
+    /// Whether this is exactly this string (ASCII).
+    func matches(_ text: StaticString) -> Bool {
+        guard utf8.count == text.utf8CodeUnitCount else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { areSameBytes($0, text.utf8Start, count: bytes.count) } ?? true
+        }
+        return isSame ?? (self == "\(text)")
+    }
+
     /// Whether both strings are the same UTF-8 bytes, without canonical equivalence.
     public func isSameBytes(as other: String) -> Bool {
         // Most names that are compared differ in length.

@@ -45,17 +45,8 @@ public enum ServerNotification: Hashable, Sendable {
 
     /// Parses the params of a method; `nil` for an unknown method.
     public init?(method: String, params: JSON) throws(DecodeError) {
-        try self.init(method: method, value: params)
-    }
-
-    init?(method: String, value: some WireValue) throws(DecodeError) {
-        // Nearly all notifications are of this method, so they become no tree first.
-        if method == "state.changed" {
-            self = .stateChanged(try StateChanged(value: value))
-            return
-        }
-        let params = try value.tree()
         switch method {
+        case "state.changed": self = .stateChanged(try StateChanged(value: params))
         case "form.changed": self = .formChanged(try FormChanged(decoding: params))
         case "presence.changed": self = .presenceChanged(try PresenceChanged(decoding: params))
         case "button.assigned": self = .buttonAssigned(try ButtonAssigned(decoding: params))
@@ -128,9 +119,11 @@ public struct StateChanged: Hashable, Sendable {
         let reader = try MemberReader(value, "params")
         self.init(
             form: try reader.string("form"), revision: try reader.integer("revision"),
-            context: try reader.string("context"), changes: try reader.changes(),
-            coalescedFrom: reader["coalesced"]?.member("from")?.integerValue,
-            message: reader["message"]?.stringValue)
+            context: try reader.string("context"), changes: try reader.changes())
+        // Few revisions have more.
+        if reader.count == 4, !changes.isEmpty { return }
+        coalescedFrom = reader["coalesced"]?.member("from")?.integerValue
+        message = reader["message"]?.stringValue
         redacts = reader["redacts"]?.integerValue
     }
 }

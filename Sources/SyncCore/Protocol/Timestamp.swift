@@ -66,7 +66,13 @@ extension Timestamp: CustomStringConvertible {
     /// cut to milliseconds. `nil` for other text, invalid dates, leap seconds and offsets other
     /// than `Z`, `+00:00` and `-00:00`.
     public init?(_ text: String) {
-        var rest = Array(text.utf8)[...]
+        var text = text
+        guard let parsed = text.withUTF8({ Self.parsed($0[...]) }) else { return nil }
+        self = parsed
+    }
+
+    private static func parsed(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Timestamp? {
+        var rest = text
         func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
             var value: Int64 = 0
             for _ in 0..<digits {
@@ -82,7 +88,7 @@ extension Timestamp: CustomStringConvertible {
         }
         guard let year = number(4, in: 0...9999), mark("-"),
             let month = number(2, in: 1...12), mark("-"),
-            let day = number(2, in: 1...Self.days(inMonth: month, of: year)), mark("Tt"),
+            let day = number(2, in: 1...days(inMonth: month, of: year)), mark("Tt"),
             let hour = number(2, in: 0...23), mark(":"), let minute = number(2, in: 0...59),
             mark(":"), let second = number(2, in: 0...59)
         else { return nil }
@@ -101,8 +107,8 @@ extension Timestamp: CustomStringConvertible {
             rest.elementsEqual("Z".utf8) || rest.elementsEqual("z".utf8)
                 || rest.elementsEqual("+00:00".utf8) || rest.elementsEqual("-00:00".utf8)
         else { return nil }
-        let seconds = (Self.day(year: year, month: month, day: day) * 24 + hour) * 3600
-        milliseconds = (seconds + minute * 60 + second) * 1000 + fraction
+        let seconds = (self.day(year: year, month: month, day: day) * 24 + hour) * 3600
+        return Timestamp(milliseconds: (seconds + minute * 60 + second) * 1000 + fraction)
     }
 }
 

@@ -54,18 +54,18 @@ extension JSONWriter {
 
 extension WireReader {
     /// A member with an object; `nil` if it is missing.
-    func inner<Object: WireReadable>(_ name: String) throws(DecodeError) -> Object? {
+    func inner<Object: WireReadable>(_ name: StaticString) throws(DecodeError) -> Object? {
         guard let json = self[name] else { return nil }
         return try Object(decoding: json, path: "\(path).\(name)")
     }
 
     /// A member with an object, which must be there.
-    func existing<Object: WireReadable>(_ name: String) throws(DecodeError) -> Object {
+    func existing<Object: WireReadable>(_ name: StaticString) throws(DecodeError) -> Object {
         try Object(decoding: try value(name), path: "\(path).\(name)")
     }
 
     /// A moment, which must be there.
-    func existing(_ name: String) throws(DecodeError) -> Timestamp {
+    func existing(_ name: StaticString) throws(DecodeError) -> Timestamp {
         guard let moment = try moment(name) else {
             throw mistyped(name, "a moment of RFC 3339 in UTC")
         }
@@ -73,19 +73,19 @@ extension WireReader {
     }
 
     /// A member with an array of objects.
-    func objects<Object: WireReadable>(_ name: String) throws(DecodeError) -> [Object] {
+    func objects<Object: WireReadable>(_ name: StaticString) throws(DecodeError) -> [Object] {
         try each(name) { json, path throws(DecodeError) in try Object(decoding: json, path: path) }
     }
 
     /// The elements of an array; none if it is missing.
     func list<Element>(
-        _ name: String, _ body: (JSON, String) throws(DecodeError) -> Element
+        _ name: StaticString, _ body: (JSON, String) throws(DecodeError) -> Element
     ) throws(DecodeError) -> [Element] {
         self[name] == nil ? [] : try each(name, body)
     }
 
     /// The objects of an array; none if it is missing.
-    func list<Object: WireReadable>(_ name: String) throws(DecodeError) -> [Object] {
+    func list<Object: WireReadable>(_ name: StaticString) throws(DecodeError) -> [Object] {
         self[name] == nil ? [] : try objects(name)
     }
 }

@@ -34,14 +34,19 @@ protocol WireValue {
     var boolValue: Bool? { get }
     /// The elements of an array; `nil` for other kinds.
     var list: [Self]? { get }
-    func member(_ name: String) -> Self?
+    /// The number of members of an object.
+    var memberCount: Int { get }
+    func member(_ name: StaticString) -> Self?
     func tree() throws(DecodeError) -> JSON
 }
 
 extension JSON: WireValue {
     var isObject: Bool { objectValue != nil }
     var list: [JSON]? { arrayValue }
-    func member(_ name: String) -> JSON? { objectValue?[name] }
+    var memberCount: Int { objectValue?.count ?? 0 }
+    func member(_ name: StaticString) -> JSON? {
+        objectValue?.members.first { $0.name.matches(name) }?.value
+    }
     func tree() throws(DecodeError) -> JSON { self }
 }
 
@@ -52,13 +57,8 @@ extension JSONNode: WireValue {
     var boolValue: Bool? { bool }
     var list: [JSONNode]? { kind == .array ? Array(elements) : nil }
 
-    func member(_ name: String) -> JSONNode? {
-        var name = name
-        return name.withUTF8 { text -> JSONNode? in
-            for (key, value) in members where key.isString(text) { return value }
-            return nil
-        }
-    }
+    var memberCount: Int { count }
+    func member(_ name: StaticString) -> JSONNode? { self[name] }
 
     func tree() throws(DecodeError) -> JSON {
         do {
@@ -81,37 +81,40 @@ struct MemberReader<Value: WireValue> {
         self.path = path
     }
 
-    subscript(name: String) -> Value? { object.member(name) }
+    /// The number of members, known here or not.
+    var count: Int { object.memberCount }
 
-    func mistyped(_ name: String, _ expected: String) -> DecodeError {
+    subscript(name: StaticString) -> Value? { object.member(name) }
+
+    func mistyped(_ name: StaticString, _ expected: String) -> DecodeError {
         .shape(path: "\(path).\(name)", expected: expected)
     }
 
-    func value(_ name: String) throws(DecodeError) -> JSON {
+    func value(_ name: StaticString) throws(DecodeError) -> JSON {
         guard let value = self[name] else { throw mistyped(name, "there") }
         return try value.tree()
     }
 
-    func string(_ name: String) throws(DecodeError) -> String {
+    func string(_ name: StaticString) throws(DecodeError) -> String {
         guard let value = self[name]?.stringValue else { throw mistyped(name, "a string") }
         return value
     }
 
-    func integer(_ name: String) throws(DecodeError) -> Int64 {
+    func integer(_ name: StaticString) throws(DecodeError) -> Int64 {
         guard let value = self[name]?.integerValue else {
             throw mistyped(name, "an integer of 64 bits")
         }
         return value
     }
 
-    func bool(_ name: String) throws(DecodeError) -> Bool {
+    func bool(_ name: StaticString) throws(DecodeError) -> Bool {
         guard let value = self[name]?.boolValue else { throw mistyped(name, "a boolean") }
         return value
     }
 
     /// An integer that fits in the requested type.
     func exactly<Number: FixedWidthInteger>(
-        _ name: String, as: Number.Type = Number.self
+        _ name: StaticString, as: Number.Type = Number.self
     ) throws(DecodeError) -> Number {
         guard let value = Number(exactly: try integer(name)) else {
             throw mistyped(name, "an integer of \(Number.bitWidth) bits")
@@ -119,13 +122,13 @@ struct MemberReader<Value: WireValue> {
         return value
     }
 
-    func array(_ name: String) throws(DecodeError) -> [Value] {
+    func array(_ name: StaticString) throws(DecodeError) -> [Value] {
         guard let value = self[name]?.list else { throw mistyped(name, "an array") }
         return value
     }
 
     /// A member as a tree; `nil` if it is missing.
-    func tree(_ name: String) throws(DecodeError) -> JSON? { try self[name]?.tree() }
+    func tree(_ name: StaticString) throws(DecodeError) -> JSON? { try self[name]?.tree() }
 }
 
 /// Reads an object that is a tree.
@@ -133,7 +136,7 @@ typealias WireReader = MemberReader<JSON>
 
 extension WireReader {
     /// The strings of an array; empty if it is missing.
-    func strings(_ name: String) throws(DecodeError) -> [String] {
+    func strings(_ name: StaticString) throws(DecodeError) -> [String] {
         guard let value = self[name] else { return [] }
         let strings = value.arrayValue?.compactMap(\.stringValue)
         guard let strings, strings.count == value.arrayValue?.count else {
@@ -144,7 +147,7 @@ extension WireReader {
 
     /// Decodes each element of an array with `body`, which gets its path.
     func each<Element>(
-        _ name: String, _ body: (JSON, String) throws(DecodeError) -> Element
+        _ name: StaticString, _ body: (JSON, String) throws(DecodeError) -> Element
     ) throws(DecodeError) -> [Element] {
         var decoded: [Element] = []
         for (index, element) in try array(name).enumerated() {

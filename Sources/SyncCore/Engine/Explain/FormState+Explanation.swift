@@ -179,7 +179,7 @@ extension FormDefinition {
         if case .binds = control.storage { stored = .binds } else { stored = .sources }
         add(control.storageRoots, stored, to: &found)
         add(
-            control.templates.flatMap(\.references).sortedDistinct().filter { $0 != index },
+            (control.kind.template?.references ?? []).sortedDistinct().filter { $0 != index },
             .shows, to: &found)
         add(control.enabledWhen?.references ?? [], .enabledWhen, to: &found)
         add(shownBy(control), .visibleWhen, to: &found)

@@ -9,19 +9,19 @@ extension Transaction {
         var changed = Array(written.indexes)
         changed += rare?.leased ?? Few()
         let touched = definition.withDependents(Few(changed.sortedDistinct()))
+        let concerned = definition.guards(concerning: touched)
+        if concerned.isEmpty { return [] }
         let state = form.working
         let before = ConditionEvaluator(definition) { state.value($0) }
         let after = ConditionEvaluator(definition) { self.value($0) }
         let met = definition.guardsMet(touched: touched, before, after) { index in
             state.cells[index].content.differs(from: content(index), index, definition)
         }
-        if met.count == definition.guards.count { return met }
+        if met.count == concerned.count { return met }
         let outlook = LeaseOutlook(definition) { self.content($0) }
         let earlier = LeaseOutlook(definition) { state.cells[$0].content }
-        return definition.guards.filter { index in
-            if met.contains(index) { return true }
-            return (touched.contains(sorted: index) || definition.isWatched(index, touched))
-                && outlook.exceeds(earlier, of: index, from: index)
+        return concerned.filter { index in
+            met.contains(index) || outlook.exceeds(earlier, of: index, from: index)
         }
     }
 }
