@@ -77,7 +77,9 @@ public enum DisplayWidth {
 
     /// Whether a text is printable ASCII, as most is: there a byte is a cluster of one column.
     static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy(isPlain)
+        // In place: an iterator of a text is slow.
+        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isPlain) }
+            ?? text.utf8.allSatisfy(isPlain)
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }

@@ -47,38 +47,27 @@ public enum ANSI {
     static func sequence(_ text: String) -> [UInt8] { [0x1B, 0x5B] + Array(text.utf8) }
 
     /// CUP; both count from 0 here.
-    static func position(x: Int, y: Int) -> [UInt8] {
-        var bytes = motion(y + 1, "H")
-        if x == 0 { return bytes }
-        bytes.removeLast()
-        bytes.append(UInt8(ascii: ";"))
-        append(x + 1, to: &bytes)
-        bytes.append(UInt8(ascii: "H"))
-        return bytes
+    static func position(x: Int, y: Int) -> CursorMotion {
+        var motion = CursorMotion(y + 1)
+        if x > 0 {
+            motion.append(UInt8(ascii: ";"))
+            motion.append(number: x + 1)
+        }
+        motion.append(UInt8(ascii: "H"))
+        return motion
     }
 
     /// CHA.
-    static func column(_ x: Int) -> [UInt8] { motion(x + 1, "G") }
-    static func up(_ count: Int) -> [UInt8] { motion(count, "A") }
-    static func down(_ count: Int) -> [UInt8] { motion(count, "B") }
-    static func forward(_ count: Int) -> [UInt8] { motion(count, "C") }
-    static func back(_ count: Int) -> [UInt8] { motion(count, "D") }
+    static func column(_ x: Int) -> CursorMotion { motion(x + 1, UInt8(ascii: "G")) }
+    static func up(_ count: Int) -> CursorMotion { motion(count, UInt8(ascii: "A")) }
+    static func down(_ count: Int) -> CursorMotion { motion(count, UInt8(ascii: "B")) }
+    static func forward(_ count: Int) -> CursorMotion { motion(count, UInt8(ascii: "C")) }
+    static func back(_ count: Int) -> CursorMotion { motion(count, UInt8(ascii: "D")) }
 
-    /// A sequence with one number, which is 1 if it is left out. Made without a `String`, because
-    /// each motion of the cursor is the shortest of several.
-    private static func motion(_ number: Int, _ end: Unicode.Scalar) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(12)
-        bytes.append(0x1B)
-        bytes.append(0x5B)
-        if number != 1 { append(number, to: &bytes) }
-        bytes.append(UInt8(ascii: end))
-        return bytes
-    }
-
-    private static func append(_ number: Int, to bytes: inout [UInt8]) {
-        if number >= 10 { append(number / 10, to: &bytes) }
-        bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+    private static func motion(_ number: Int, _ end: UInt8) -> CursorMotion {
+        var motion = CursorMotion(number)
+        motion.append(end)
+        return motion
     }
 
     private static let switches: [(attribute: CellAttributes, on: Int, off: Int)] = [
@@ -124,6 +113,47 @@ public enum ANSI {
         case .ansi(let index): String(base + 52 + Int(index & 15))
         case .palette(let index): "\(base + 8);5;\(index)"
         case .rgb(let red, let green, let blue): "\(base + 8);2;\(red);\(green);\(blue)"
+        }
+    }
+}
+
+/// The bytes of a motion of the cursor, 16 at most. They are in no array, because each motion is
+/// the shortest of several.
+struct CursorMotion {
+    /// The first byte is the lowest.
+    private var bytes: UInt128 = 0
+    private(set) var count = 0
+
+    /// No motion.
+    init() {}
+
+    /// The beginning of a sequence with a number, which is 1 if it is left out.
+    init(_ number: Int) {
+        append(0x1B)
+        append(0x5B)
+        if number != 1 { append(number: number) }
+    }
+
+    mutating func append(_ byte: UInt8) {
+        bytes |= UInt128(byte) << UInt128(8 * count)
+        count += 1
+    }
+
+    mutating func append(number: Int) {
+        if number >= 10 { append(number: number / 10) }
+        append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
+
+    mutating func append(_ other: CursorMotion) {
+        bytes |= other.bytes << UInt128(8 * count)
+        count += other.count
+    }
+
+    func append(to out: inout [UInt8]) {
+        var rest = bytes
+        for _ in 0..<count {
+            out.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
         }
     }
 }

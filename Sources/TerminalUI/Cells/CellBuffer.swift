@@ -57,18 +57,18 @@ public struct CellBuffer: Hashable, Sendable {
         let area = clip.map { $0.intersection(bounds) } ?? bounds
         var x = point.x
         let isLine = point.y >= area.y && point.y < area.maxY
-        func putASCII(_ byte: UInt8) {
-            if isLine, x >= area.x, x < area.maxX {
-                release(x, point.y)
-                cells[point.y * columns + x] = Cell(Glyph(ascii: byte), width: 1, style: style)
-            }
-            x += 1
-        }
         if DisplayWidth.isPlain(text) {
-            for byte in text.utf8 { putASCII(byte) }
+            if !isLine { return text.utf8.count }
+            for byte in text.utf8 {
+                putASCII(byte, x: x, y: point.y, style: style, area: area)
+                x += 1
+            }
             return x - point.x
         }
-        DisplayWidth.forEachCluster(of: text.escapedForDisplay(), ascii: putASCII) { cluster in
+        DisplayWidth.forEachCluster(of: text.escapedForDisplay()) { byte in
+            if isLine { putASCII(byte, x: x, y: point.y, style: style, area: area) }
+            x += 1
+        } other: { cluster in
             let width = DisplayWidth.columns(of: cluster)
             if width == 0 { return }
             if isLine {
@@ -79,6 +79,13 @@ public struct CellBuffer: Hashable, Sendable {
             x += width
         }
         return x - point.x
+    }
+
+    @inline(__always)
+    private mutating func putASCII(_ byte: UInt8, x: Int, y: Int, style: CellStyle, area: Rect) {
+        guard x >= area.x, x < area.maxX else { return }
+        release(x, y)
+        cells[y * columns + x] = Cell(Glyph(ascii: byte), width: 1, style: style)
     }
 
     private mutating func put(
@@ -181,26 +188,31 @@ public struct CellBuffer: Hashable, Sendable {
         }
     }
 
-    /// Takes the cells of a line of another buffer of the same size.
-    mutating func copyLine(_ y: Int, of other: CellBuffer) {
-        let line = Rect(x: 0, y: y, columns: columns, lines: 1)
-        copy(other, to: Point(x: 0, y: 0), clip: line)
+    /// Takes cells of a line of another buffer of the same size.
+    mutating func copyLine(_ y: Int, _ range: Range<Int>, of other: CellBuffer) {
+        let part = Rect(x: range.lowerBound, y: y, columns: range.count, lines: 1)
+        copy(other, to: Point(x: 0, y: 0), clip: part)
     }
 
     /// The columns of a line that differ from those of a buffer of the same size, with the whole of
     /// each wide cluster; `nil` if none does.
     func columns(ofLine y: Int, changedFrom other: CellBuffer) -> Range<Int>? {
         if hasLine(y, of: other) { return nil }
-        func differs(_ x: Int) -> Bool {
-            cells[y * columns + x].difference(from: other.cells[y * columns + x]) != 0
+        let range: Range<Int> = cells.withUnsafeBufferPointer { own in
+            other.cells.withUnsafeBufferPointer { others in
+                func differs(_ x: Int) -> Bool {
+                    own[y * columns + x].difference(from: others[y * columns + x]) != 0
+                }
+                var first = 0
+                while !differs(first) { first += 1 }
+                var end = columns
+                while !differs(end - 1) { end -= 1 }
+                return first..<end
+            }
         }
-        var first = 0
-        while !differs(first) { first += 1 }
-        var end = columns
-        while !differs(end - 1) { end -= 1 }
-        if self[first, y].isContinuation { first -= 1 }
-        if self[end - 1, y].width == 2 { end += 1 }
-        return first..<end
+        let isCut = self[range.lowerBound, y].isContinuation
+        let isWide = self[range.upperBound - 1, y].width == 2
+        return range.lowerBound - (isCut ? 1 : 0)..<range.upperBound + (isWide ? 1 : 0)
     }
 
     /// The place of a line's first cell among the cells.

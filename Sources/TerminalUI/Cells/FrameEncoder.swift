@@ -94,7 +94,7 @@ public struct FrameEncoder: Sendable {
             }
             let cells = frame.reduced(y, columns, to: options.depth, charset: options.charset)
             encode(cells, y, from: columns.lowerBound, into: &out)
-            lastFrame?.copyLine(y, of: frame)
+            lastFrame?.copyLine(y, columns, of: frame)
         }
         // Only changed lines are copied: a frame that is shared with the caller would be copied
         // whole when the caller draws the next one in it.
@@ -263,37 +263,41 @@ extension FrameEncoder {
         toX x: Int, y: Int, in target: CellBuffer, into out: inout [UInt8], rewriting: Bool = true
     ) {
         if place == .at(x: x, y: y) { return }
-        var best: [UInt8]?
-        func offer(_ way: [UInt8]) {
+        var best: CursorMotion?
+        func offer(_ way: CursorMotion) {
             if let current = best, current.count <= way.count { return }
             best = way
         }
         if options.addressing == .screen { offer(ANSI.position(x: x, y: y)) }
-        let column = x == 0 ? [0x0D] : ANSI.column(x)
+        var column = CursorMotion()
+        if x == 0 { column.append(0x0D) } else { column = ANSI.column(x) }
         switch place {
         case .at(let fromX, let fromY) where fromY == y:
             offer(column)
             offer(fromX < x ? ANSI.forward(x - fromX) : ANSI.back(fromX - x))
             if fromX > x, fromX - x <= 3 {
-                offer(Array(repeating: 0x08, count: fromX - x))
+                var back = CursorMotion()
+                for _ in x..<fromX { back.append(0x08) }
+                offer(back)
             } else if fromX < x, rewriting,
                 let again = rewritten(fromX..<x, line: y, in: target)
             {
                 offer(again)
             }
         case .at(let fromX, let fromY):
-            let vertical = fromY < y ? ANSI.down(y - fromY) : ANSI.up(fromY - y)
+            var vertical = fromY < y ? ANSI.down(y - fromY) : ANSI.up(fromY - y)
             if fromX == x { offer(vertical) }
-            offer(vertical + column)
+            vertical.append(column)
+            offer(vertical)
         case .line(let fromY):
-            let vertical =
-                fromY == y ? [] : fromY < y ? ANSI.down(y - fromY) : ANSI.up(fromY - y)
             // The column first, because this ends a pending wrap.
-            offer(column + vertical)
+            if fromY < y { column.append(ANSI.down(y - fromY)) }
+            if fromY > y { column.append(ANSI.up(fromY - y)) }
+            offer(column)
         case .unknown: break
         }
         // An inline frame always knows its line, so there is a way.
-        out.append(contentsOf: best ?? ANSI.position(x: x, y: y))
+        (best ?? ANSI.position(x: x, y: y)).append(to: &out)
         place = .at(x: x, y: y)
     }
 
@@ -301,11 +305,11 @@ extension FrameEncoder {
     /// style that the pen has.
     private func rewritten(
         _ range: Range<Int>, line y: Int, in target: CellBuffer
-    ) -> [UInt8]? {
+    ) -> CursorMotion? {
         guard range.count <= 6, range.upperBound <= target.columns, y < target.lines else {
             return nil
         }
-        var bytes: [UInt8] = []
+        var bytes = CursorMotion()
         for x in range {
             let cell = target[x, y]
             guard cell.width == 1, let byte = cell.glyph.ascii, cell.style == pen else {

@@ -217,25 +217,32 @@ public struct Canvas {
         }
     }
 
-    /// Draws a control again in the place where it was drawn before with the same size, without a
-    /// change outside `window`. `false`, and nothing is changed, if it was not drawn there.
+    /// Draws a control again in the place where it was drawn before, without a change outside
+    /// `window`. `false`, and nothing is changed, if it was not drawn there.
     public mutating func drawAgain(
-        _ name: String, _ picture: Canvas, at origin: Point, in window: Rect
+        _ name: String, _ block: some Block, at place: Rect, in window: Rect
     ) -> Bool {
-        let size = picture.buffer.bounds.size
-        let area = Rect(x: origin.x, y: origin.y, columns: size.columns, lines: size.lines)
-        if clip.intersection(window).intersection(area).isEmpty { return true }
-        guard let first = regions.firstIndex(where: { $0.owner == name }) else { return false }
-        let end = regions[first...].firstIndex { $0.owner != name } ?? regions.count
-        if regions[end...].contains(where: { $0.owner == name }) { return false }
+        let area = clip.intersection(window).intersection(place)
+        if area.isEmpty { return true }
+        // By index: a copy of a region retains its texts.
+        guard let first = regions.indices.first(where: { regions[$0].owner == name }) else {
+            return false
+        }
+        let others = regions.indices[first...]
+        let end = others.first { regions[$0].owner != name } ?? regions.endIndex
+        if regions.indices[end...].contains(where: { regions[$0].owner == name }) { return false }
         // Moved out, so that adding to them does not copy them. Its frame is where it was.
         var kept: (regions: [HitRegion], frames: [OwnedFrame]) = ([], [])
         swap(&kept.regions, &regions)
         swap(&kept.frames, &frames)
-        clipped(to: window) { Owned(by: name, Picture(picture)).render(into: &$0, in: area) }
-        if !regions.elementsEqual(kept.regions[first..<end]) {
-            kept.regions.replaceSubrange(first..<end, with: regions)
+        clipped(to: area) { canvas in
+            canvas.fill(area)
+            Owned(by: name, block).render(into: &canvas, in: place)
         }
+        let isSame =
+            regions.count == end - first
+            && regions.indices.allSatisfy { regions[$0] == kept.regions[first + $0] }
+        if !isSame { kept.regions.replaceSubrange(first..<end, with: regions) }
         (regions, frames) = kept
         return true
     }

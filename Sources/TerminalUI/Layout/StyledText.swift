@@ -12,8 +12,9 @@ public struct StyledText: Block, Hashable, Sendable {
 
         /// A run of text; control characters are replaced.
         init(_ raw: String, _ style: CellStyle) {
-            text = StyledText.harmless(raw)
-            columns = DisplayWidth.columns(of: text)
+            let isPlain = DisplayWidth.isPlain(raw)
+            text = isPlain ? raw : StyledText.harmless(raw)
+            columns = isPlain ? raw.utf8.count : DisplayWidth.columns(of: text)
             self.style = style
         }
 
@@ -51,14 +52,14 @@ public struct StyledText: Block, Hashable, Sendable {
     }
 
     /// The same text, cut if it does not fit.
-    public func truncated() -> StyledText {
+    public consuming func truncated() -> StyledText {
         var text = self
         text.overflow = .truncate
         return text
     }
 
     /// The text with more of another style after it.
-    public func appending(_ text: String, _ style: CellStyle = .plain) -> StyledText {
+    public consuming func appending(_ text: String, _ style: CellStyle = .plain) -> StyledText {
         var longer = self
         longer.append(text, style)
         return longer
@@ -82,7 +83,7 @@ public struct StyledText: Block, Hashable, Sendable {
     }
 
     /// The text with its styles changed.
-    public func restyled(_ change: (inout CellStyle) -> Void) -> StyledText {
+    public consuming func restyled(_ change: (inout CellStyle) -> Void) -> StyledText {
         var text = self
         for index in text.spans.indices { change(&text.spans[index].style) }
         return text
@@ -92,7 +93,6 @@ public struct StyledText: Block, Hashable, Sendable {
     public var columns: Int { spans.reduce(0) { $0 + $1.columns } }
 
     private static func harmless(_ text: String) -> String {
-        if DisplayWidth.isPlain(text) { return text }
         let shown = text.escapedForDisplay(keepingNewlineAndTab: true)
         guard shown.utf8.contains(0x09) else { return shown }
         return shown.split(separator: "\t", omittingEmptySubsequences: false)

@@ -211,10 +211,9 @@ public struct ButtonView: ControlView {
         below.configuration.asksBelow = true
         var environment = environment
         environment.isTight = true
-        var row = LabeledRow(
-            ControlLabel(configuration.question), configuration.state, environment,
-            AnyBlock(below.body(in: environment)))
-        row.headingStyle = environment.roles.warning.adding(.bold)
+        let row = LabeledRow(
+            ControlLabel(configuration.question), environment.roles.warning.adding(.bold),
+            environment, 0, AnyBlock(below.body(in: environment)))
         return ControlFrame(configuration.state, environment, isWide: true, row)
     }
 

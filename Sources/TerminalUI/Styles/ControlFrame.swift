@@ -8,14 +8,12 @@ public struct LabeledRow: Block {
     /// Columns between the two.
     static let gap = 2
 
-    var label: ControlLabel
-    var state: ControlState
-    var environment: StyleEnvironment
+    private let heading: any Block
+    /// The columns of the label if it is beside the content.
+    private let columns: Int
     /// The line of the content that the label is beside.
-    var baseline = 0
-    /// The style of the label, if it is not that of the state.
-    var headingStyle: CellStyle?
-    var content: any Block
+    private let baseline: Int
+    private let content: any Block
 
     /// `content` beside its label, as most built-in styles are laid out. With an empty title it is
     /// in the same column.
@@ -23,9 +21,16 @@ public struct LabeledRow: Block {
         _ label: ControlLabel, _ state: ControlState, _ environment: StyleEnvironment,
         baseline: Int = 0, _ content: some Block
     ) {
-        self.label = label
-        self.state = state
-        self.environment = environment
+        self.init(label, Self.style(of: state, environment), environment, baseline, content)
+    }
+
+    /// The same with a label in another style than that of the state.
+    init(
+        _ label: ControlLabel, _ style: CellStyle, _ environment: StyleEnvironment,
+        _ baseline: Int, _ content: some Block
+    ) {
+        heading = Self.heading(label, style, environment)
+        columns = environment.labelColumns
         self.baseline = baseline
         self.content = content
     }
@@ -38,15 +43,21 @@ public struct LabeledRow: Block {
         self.init(label, state, environment, baseline: baseline, Column(content()))
     }
 
-    private var heading: any Block {
+    private static func style(
+        of state: ControlState, _ environment: StyleEnvironment
+    ) -> CellStyle {
         let roles = environment.roles
-        let style =
-            headingStyle ?? state.flash.map { roles.peer($0.number) }
-            ?? (state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text)
+        if let flash = state.flash { return roles.peer(flash.number) }
+        return state.isDimmed ? roles.dim : state.isFocused ? roles.heading : roles.text
+    }
+
+    private static func heading(
+        _ label: ControlLabel, _ style: CellStyle, _ environment: StyleEnvironment
+    ) -> any Block {
         if label.subtitle == nil, !label.title.isEmpty { return label.text(style, environment) }
         return Column {
             if !label.title.isEmpty { label.text(style, environment) }
-            if let subtitle = label.subtitle { StyledText(subtitle, roles.dim) }
+            if let subtitle = label.subtitle { StyledText(subtitle, environment.roles.dim) }
         }
     }
 
@@ -56,13 +67,12 @@ public struct LabeledRow: Block {
     }
 
     private func labelColumns(in width: Int) -> Int? {
-        width >= Self.sideBySideMin ? environment.labelColumns : nil
+        width >= Self.sideBySideMin ? columns : nil
     }
 
     public func baseline(width: Int) -> Int { labelColumns(in: width) == nil ? 0 : baseline }
 
     public func measure(width: Int) -> Size {
-        let heading = self.heading
         if let columns = labelColumns(in: width) {
             let inner = content.measure(width: max(0, width - columns - Self.gap))
             return Size(
@@ -76,7 +86,6 @@ public struct LabeledRow: Block {
     }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
-        let heading = self.heading
         if let columns = labelColumns(in: rect.columns) {
             heading.render(
                 into: &canvas,
@@ -201,7 +210,8 @@ public struct ControlFrame: Block {
         let edge = rect.columns < Self.wideMin ? 1 : 0
         let space =
             canvas.blankTail(ofLine: y, in: rect.inset(left: gutter - 1)) - 1 - edge
-        var notes = notes(space) + state.notes.map { RowNote($0) }
+        var notes = notes(space)
+        for note in state.notes { notes.append(RowNote(note)) }
         if let ghost = state.ghost { notes.append(RowNote(draft(ghost, space))) }
         notes += special()
         guard let text = RowNote.fitted(notes, to: space) else { return }

@@ -41,6 +41,8 @@ struct DrawnParts {
 
     /// The last frame, if it was the form's.
     var frame: Canvas?
+    /// The environment of the last whole frame.
+    private(set) var environment: StyleEnvironment?
     private var common: Common?
     private var drawings: [PartLook.Place: Drawn] = [:]
     private var labels: (definition: Int, columns: [Int])?
@@ -49,15 +51,12 @@ struct DrawnParts {
 
     /// Prepares for a frame of this size.
     mutating func begin(size: Size, definition: Int, _ environment: StyleEnvironment) {
-        if isFor(size: size, definition: definition, environment) { return }
+        self.environment = environment
+        let common = Common(size, definition, environment)
+        if common == self.common { return }
         drawings = [:]
         resting = [:]
-        common = Common(size, definition, environment)
-    }
-
-    /// Whether the cached drawings are for such frames.
-    func isFor(size: Size, definition: Int, _ environment: StyleEnvironment) -> Bool {
-        common == Common(size, definition, environment)
+        self.common = common
     }
 
     /// The columns of each control's label, measured once for a definition.

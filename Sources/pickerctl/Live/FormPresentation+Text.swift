@@ -28,11 +28,11 @@ extension FormPresentation {
     }
 
     /// The value of a gauge from 0 to 1 without a format, as a percentage.
-    func percent(_ value: JSON, _ index: Int) -> String? {
+    func percent(_ value: @autoclosure () -> JSON, _ index: Int) -> String? {
         guard case .gauge(let gauge) = definition.controls[index].kind,
             gauge.currentValueLabel == nil,
             gauge.domain.min == .zero, gauge.domain.max == DecimalNumber(1),
-            let number = value.numberValue,
+            let number = value().numberValue,
             let hundred = DecimalNumber(
                 significand: Int128(number.significand), exponent: Int(number.exponent) + 2)
         else { return nil }

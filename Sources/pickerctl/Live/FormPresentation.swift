@@ -37,11 +37,9 @@ struct FormPresentation {
         var isEnabled: Bool
         var lease: FieldLease?
         var runs: ButtonRuns?
-        var hasConflict: Bool
-
-        var isRunning: Bool { runs?.running.isEmpty == false }
+        var isRunning: Bool
         /// Whether there is more than a value: a lease, a run, concurrent values.
-        var isRare: Bool { lease != nil || hasConflict || isRunning }
+        var isRare: Bool
     }
 
     let form: String
@@ -86,45 +84,49 @@ extension FormPresentation {
     var context: String? { replica.context }
 
     /// Whether a section is shown, and the controls that decide it.
-    private typealias SectionReading = (isShown: Bool, sources: [Int])
+    private typealias SectionReading = (number: Int, isShown: Bool, sources: [Int])
 
-    private func reading(section: Int) -> SectionReading {
+    private func reading(section number: Int) -> SectionReading {
         var sources: [Int] = []
-        let isShown = definition.isShown(section: section) {
+        let isShown = definition.isShown(section: number) {
             sources.append($0)
             return stored($0)
         }
-        return (isShown, sources.sortedDistinct())
+        return (number, isShown, sources.sortedDistinct())
     }
 
-    /// - Parameter sections: The sections that were read already. A section may have a long
-    ///   condition and many controls.
+    /// - Parameter last: The section that was read last. It may have a long condition and many
+    ///   controls, which are read one after the other.
     private func reading(
-        _ index: Int, _ sections: inout [Int: SectionReading]
+        _ index: Int, _ last: inout SectionReading?
     ) -> (Reading, sources: [Int]) {
         let number = definition.controls[index].section
-        let section = sections[number] ?? reading(section: number)
-        sections[number] = section
+        let known = last?.number == number ? last : nil
+        let section = known ?? reading(section: number)
+        last = section
         var sources = section.sources
+        sources.append(index)
         func value(_ source: Int) -> JSON {
             if sources.last != source { sources.append(source) }
             return stored(source)
         }
         let state = state(definition.controls[index].id)
+        let isRunning = state?.runs?.running.isEmpty == false
+        let shown = definition.shown(index, values: value)
         let reading = Reading(
-            shown: definition.shown(index, values: value),
-            text: percent(value(index), index)
-                ?? definition.displayText(of: index, values: value),
+            shown: shown,
+            text: percent(stored(index), index)
+                ?? definition.displayText(of: index, shown, values: value),
             isVisible: section.isShown && definition.isShownInSection(index, values: value),
             isEnabled: definition.isEnabled(index, values: value),
-            lease: state?.lease, runs: state?.runs,
-            hasConflict: state?.conflict.isEmpty == false)
-        return (reading, sources.count > 1 ? sources.sortedDistinct() : sources)
+            lease: state?.lease, runs: state?.runs, isRunning: isRunning,
+            isRare: isRunning || state?.lease != nil || state?.conflict.isEmpty == false)
+        return (reading, sources.sortedDistinct())
     }
 
     private mutating func readAll() {
-        var sections: [Int: SectionReading] = [:]
-        let all = definition.controls.indices.map { reading($0, &sections) }
+        var section: SectionReading?
+        let all = definition.controls.indices.map { reading($0, &section) }
         readings = all.map(\.0)
         rareCount = readings.count(where: \.isRare)
         sources = all.map(\.sources)
@@ -134,12 +136,20 @@ extension FormPresentation {
         }
     }
 
-    /// Computes all readings again that depend on these fields.
-    private mutating func read(changed fields: [String]) {
-        var sections: [Int: SectionReading] = [:]
-        for index in controls(showing: fields) {
-            let (reading, sources) = reading(index, &sections)
-            rareCount += (reading.isRare ? 1 : 0) - (readings[index].isRare ? 1 : 0)
+    /// Computes all readings again that depend on these fields. Returns their controls, ascending;
+    /// `nil` if one of them appeared or disappeared, or has or had more than a value.
+    @discardableResult
+    private mutating func read(changed fields: [String]) -> [Int]? {
+        var section: SectionReading?
+        var isOnlyValues = true
+        let controls = controls(showing: fields)
+        for index in controls {
+            let (reading, sources) = reading(index, &section)
+            let (isRare, wasRare) = (reading.isRare, readings[index].isRare)
+            rareCount += (isRare ? 1 : 0) - (wasRare ? 1 : 0)
+            if isRare || wasRare || reading.isVisible != readings[index].isVisible {
+                isOnlyValues = false
+            }
             readings[index] = reading
             if sources == self.sources[index] { continue }
             for source in self.sources[index] { dependents[source].removeAll { $0 == index } }
@@ -149,12 +159,13 @@ extension FormPresentation {
             }
             self.sources[index] = sources
         }
+        return isOnlyValues ? controls : nil
     }
 
     /// The controls that show something of these fields, ascending.
     func controls(showing fields: [String]) -> [Int] {
-        let shown = fields.compactMap { index($0) }.map { dependents[$0] }
-        return shown.count == 1 ? shown[0] : shown.flatMap(\.self).sortedDistinct()
+        if fields.count == 1 { return index(fields[0]).map { dependents[$0] } ?? [] }
+        return fields.compactMap { index($0) }.flatMap { dependents[$0] }.sortedDistinct()
     }
 
     /// The displayed value of a control.
@@ -179,7 +190,9 @@ extension FormPresentation {
     var isAnyRunning: Bool { readings.contains { $0.isRunning } }
 
     /// When values end by themselves.
-    var leaseEnds: [Timestamp] { readings.compactMap { $0.lease?.until } }
+    var leaseEnds: [Timestamp] {
+        hasOnlyValues ? [] : readings.compactMap { $0.lease?.until }
+    }
 
     func isVisible(_ index: Int) -> Bool { readings[index].isVisible }
     func isEnabled(_ index: Int) -> Bool { readings[index].isEnabled }
@@ -328,8 +341,7 @@ extension FormPresentation {
 
     /// The guarded controls that a change asks for approval of, as far as can be known here.
     func guardsMet(by change: Change) -> [Int] {
-        guard !definition.guards.isEmpty, let index = index(change.field) else { return [] }
-        guard
+        guard let index = index(change.field), !definition.guards(concerning: index).isEmpty,
             let writes = try? definition.edits(
                 for: change.action, control: index, values: stored)
         else { return [] }
@@ -361,11 +373,14 @@ extension FormPresentation {
         }
     }
 
-    /// A revision.
-    mutating func changed(_ changes: [FieldChange], revision: Revision, context: String?) {
+    /// A revision. Returns the controls that it changes, if nothing but their values changed.
+    @discardableResult
+    mutating func changed(
+        _ changes: [FieldChange], revision: Revision, context: String?
+    ) -> [Int]? {
         replica.changed(changes, revision: revision, context: context)
         if !progress.isEmpty { forgetProgress(changes) }
-        read(changed: changes.map(\.field))
+        return read(changed: changes.map(\.field))
     }
 
     /// A new definition; unanswered edits of removed controls are dropped.

@@ -190,10 +190,11 @@ extension LiveModel {
                 field: change.field, was: change.was ?? .null, value: value,
                 isChoice: settled[change.field].map { $0 < revision } ?? false)
         }
+        if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
+        if settled.isEmpty { return }
         for change in changes where settled[change.field].map({ $0 < revision }) ?? false {
             settled[change.field] = nil
         }
-        if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
     }
 
     /// Whether others have changed all fields of an edit since, so that undo may revert nothing: it

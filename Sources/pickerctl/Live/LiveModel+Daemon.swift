@@ -272,14 +272,7 @@ extension LiveModel {
             presentation.resumed(result)
             sentPresence = nil
             askForBrokenGlass(&commands)
-        case .changed(let change):
-            presentation.changed(
-                change.changes, revision: change.revision, context: change.context)
-            noteOwn(change.revision, change.changes)
-            flash(change.changes)
-            historyChanged(change.changes, &commands)
-            explanationChanged(&commands)
-            glassMayHaveBroken(change.changes, &commands)
+        case .changed(let change): _ = take(change, &commands)
         case .formChanged(let change):
             if change.form == presentation.form { formChanged(change, &commands) }
         case .presence(let change): presentation.presence(change)
@@ -292,9 +285,21 @@ extension LiveModel {
         }
     }
 
+    /// A revision. Returns the controls that it changes, if nothing but their values changed.
+    mutating func take(_ change: StateChanged, _ commands: inout [LiveCommand]) -> [Int]? {
+        let controls = presentation.changed(
+            change.changes, revision: change.revision, context: change.context)
+        noteOwn(change.revision, change.changes)
+        flash(change.changes)
+        historyChanged(change.changes, &commands)
+        explanationChanged(&commands)
+        glassMayHaveBroken(change.changes, &commands)
+        return controls
+    }
+
     private mutating func flash(_ changes: [FieldChange]) {
         for change in changes {
-            sayResolved(change.field)
+            if !change.state.conflict.isEmpty { sayResolved(change.field) }
             if presentation.isMine(change.state.by) {
                 flashes[change.field] = nil
                 continue

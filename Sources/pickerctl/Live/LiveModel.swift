@@ -94,6 +94,7 @@ struct LiveModel {
         var since: UInt64
 
         /// The ages that are shown, in seconds. There are few, because each needs a new frame.
+        /// Until the first it is bright.
         private static let ages: [UInt64] = [2, 5, 10, 20, 30, 45]
         static let span: UInt64 = 60_000_000_000
 
@@ -107,8 +108,8 @@ struct LiveModel {
 
         /// When it must be drawn again.
         func next(after now: UInt64) -> UInt64 {
-            let times = [Span.flash] + Self.ages.map { $0 * 1_000_000_000 } + [Self.span]
-            return since &+ (times.first { since &+ $0 > now } ?? Self.span)
+            let age = Self.ages.first { since &+ $0 * 1_000_000_000 > now }
+            return since &+ (age.map { $0 * 1_000_000_000 } ?? Self.span)
         }
     }
 
@@ -315,14 +316,17 @@ struct LiveModel {
     /// The first part of handling an event: what it does. Its commands can be carried out before
     /// the second part, `settle`, so that others do not wait for that.
     mutating func begin(_ event: LiveEvent, at now: UInt64) -> ([LiveCommand], RowChange?) {
-        let change = rowChange(event, at: now)
+        let mayBeRows = mayBeRows(event, at: now)
+        let message = message
         self.now = now
         var commands: [LiveCommand] = []
+        var rows: [Int]?
         switch event {
         case .input(let input): take(input, &commands)
         case .resized(let size):
             self.size = size
             followsFocus = true
+        case .client(.changed(let change)): rows = take(change, &commands)
         case .client(let event): take(event, &commands)
         case .answered(let numbers, let outcome):
             unansweredSince = nil
@@ -330,7 +334,8 @@ struct LiveModel {
         case .edited(let field, let text): edited(field, text, &commands)
         case .tick: break
         }
-        return (commands, change)
+        guard mayBeRows, let rows else { return (commands, nil) }
+        return (commands, RowChange(controls: rows, message: message))
     }
 
     /// The second part: what depends on time and on what is shown now.
@@ -348,21 +353,23 @@ struct LiveModel {
 
     /// When the next `.tick` is due.
     var deadline: UInt64? {
-        // Not `map`, whose closure would contain a copy of all.
-        var deadlines: [UInt64] = []
-        for flash in flashes.values { deadlines.append(flash.next(after: now)) }
-        if let message { deadlines.append(message.until) }
-        if let setsAt = activeEdit?.setsAt { deadlines.append(setsAt) }
-        if let unansweredSince, !isAnswerMissed { deadlines.append(unansweredSince &+ Span.answer) }
-        if let pressed { deadlines.append(pressed.until) }
-        if let slide { deadlines.append(slide.next(after: now)) }
-        if let leaseTick { deadlines.append(leaseTick) }
-        if let glassTick { deadlines.append(glassTick) }
-        if countsSeconds { deadlines.append((now / 1_000_000_000 + 1) * 1_000_000_000) }
-        if mode == .form, isOnline, wantedPresence != sentPresence {
-            deadlines.append(presenceSentAt &+ Span.presence)
+        var first: UInt64?
+        func note(_ due: UInt64?) {
+            if let due { first = min(first ?? due, due) }
         }
-        return deadlines.min()
+        for flash in flashes.values { note(flash.next(after: now)) }
+        note(message?.until)
+        note(activeEdit?.setsAt)
+        if let unansweredSince, !isAnswerMissed { note(unansweredSince &+ Span.answer) }
+        note(pressed?.until)
+        if let slide { note(slide.next(after: now)) }
+        note(leaseTick)
+        note(glassTick)
+        if countsSeconds { note((now / 1_000_000_000 + 1) * 1_000_000_000) }
+        if mode == .form, isOnline, wantedPresence != sentPresence {
+            note(presenceSentAt &+ Span.presence)
+        }
+        return first
     }
 
     var isOnline: Bool { presentation.link == .online }
@@ -372,7 +379,9 @@ struct LiveModel {
     var isAnswerMissed: Bool { unansweredSince.map { $0 &+ Span.answer <= now } ?? false }
 
     private mutating func expire(_ commands: inout [LiveCommand]) {
-        flashes = flashes.filter { $0.value.since &+ Flash.span > now }
+        if flashes.values.contains(where: { $0.since &+ Flash.span <= now }) {
+            flashes = flashes.filter { $0.value.since &+ Flash.span > now }
+        }
         if let slide, slide.isOver(at: now) { self.slide = nil }
         if let message, message.until <= now { self.message = nil }
         if let pressed, pressed.until <= now { self.pressed = nil }
@@ -382,20 +391,5 @@ struct LiveModel {
     /// Shows a message in the last line for a while.
     mutating func say(_ text: String, isError: Bool = false) {
         message = Message(text: text, isError: isError, until: now &+ Span.message)
-    }
-}
-
-/// The layout of the last frame, for the mouse and for paging.
-struct LiveGeometry {
-    var regions: [HitRegion] = []
-    /// The positions of the controls in the whole form, from its first line.
-    var frames: [OwnedFrame] = []
-    /// The window in which the form is displayed.
-    var window = Rect(x: 0, y: 0, columns: 0, lines: 0)
-    var contentLines = 0
-
-    /// The topmost region at a position.
-    func region(at point: Point) -> HitRegion? {
-        regions.last { $0.rect.contains(point) }
     }
 }

@@ -10,8 +10,9 @@
 // frame needs the look of one control instead of all.
 //
 // Invariants: `stale` has every control whose row may differ from the last frame. A change that can
-// do more (move the focus, hide a control, begin a conflict) makes everything stale. A random test
-// compares these frames with frames that are drawn without a cache.
+// do more (hide a control, begin a conflict) makes everything stale, as any other event does, so
+// the last frame's environment and places are those of the rows. A random test compares these
+// frames with frames that are drawn without a cache.
 
 internal import PickerClient
 internal import SyncCore
@@ -30,32 +31,24 @@ enum StaleParts: Equatable {
 }
 
 extension LiveModel {
-    /// What a change by somebody else must leave as it is, so that only rows are stale.
-    struct RowChange: Equatable {
-        fileprivate let controls: [Int]
-        fileprivate let visible: [Bool]
-        fileprivate let focus: Focus?
-        fileprivate let message: Message?
+    /// The controls whose values a change by somebody else has changed, and what it must leave as
+    /// it was, so that only their rows are stale.
+    struct RowChange {
+        let controls: [Int]
+        let message: Message?
     }
 
-    /// The controls that an event changes, before it is handled; `nil` if it may change more.
-    func rowChange(_ event: LiveEvent, at time: UInt64) -> RowChange? {
-        guard case .client(.changed(let change)) = event, hasOnlyRows,
-            flashes.values.allSatisfy({ $0.next(after: now) > time }),
-            !change.changes.contains(where: { presentation.isMine($0.state.by) })
-        else { return nil }
-        return rowChange(of: presentation.controls(showing: change.changes.map(\.field)))
-    }
-
-    private func rowChange(of controls: [Int]) -> RowChange {
-        RowChange(
-            controls: controls, visible: controls.map(presentation.isVisible), focus: focus,
-            message: message)
+    /// Whether an event that is about to be handled may change the rows of some controls and no
+    /// more.
+    func mayBeRows(_ event: LiveEvent, at time: UInt64) -> Bool {
+        guard case .client(.changed(let change)) = event, hasOnlyRows else { return false }
+        return flashes.values.allSatisfy { $0.next(after: now) > time }
+            && !change.changes.contains { presentation.isMine($0.state.by) }
     }
 
     /// After an event: marks what it has made stale. Returns whether that is only rows.
     mutating func noteStale(_ change: RowChange?) -> Bool {
-        guard let change, hasOnlyRows, rowChange(of: change.controls) == change,
+        guard let change, change.message == message,
             !change.controls.contains(where: { $0 == focusedIndex || isLeftOutOfRows($0) })
         else {
             stale = .everything
@@ -67,13 +60,12 @@ extension LiveModel {
 
     /// Whether a control is drawn in a row with others, or counted in the title of its section.
     private func isLeftOutOfRows(_ index: Int) -> Bool {
-        let control = presentation.definition.controls[index]
-        if case .button = control.kind { return true }
-        return folded.contains(control.section)
+        if case .button = presentation.definition.controls[index].kind { return true }
+        return folded.contains(presentation.definition.controls[index].section)
     }
 
     /// Whether each control is drawn without the values of others, the time and what is over the
-    /// form.
+    /// form. A change by somebody else makes none of this so but a conflict, a run or a lease.
     private var hasOnlyRows: Bool {
         mode == .form && page == .form && isOnline && activeEdit == nil && question == nil
             && slide == nil && pressed == nil && cards == nil && brokenGlass.by == nil
@@ -91,13 +83,11 @@ extension LiveModel {
 
     /// The last frame with the stale rows drawn again; `nil` if a whole frame is needed.
     func screenWithChangedRows(_ drawn: inout DrawnParts) -> LiveScreen? {
-        let environment = environment(&drawn)
         // Moved out, so that changing it does not copy it.
         var last: Canvas?
         swap(&last, &drawn.frame)
         guard case .rows(let controls) = stale, var canvas = last.take(),
-            drawn.isFor(size: size, definition: presentation.definitions, environment),
-            areWordsCurrent(drawn)
+            let environment = drawn.environment, areWordsCurrent(drawn)
         else { return nil }
         let window = geometry.window.inset(right: 1)
         var changed: Range<Int>?
@@ -106,16 +96,15 @@ extension LiveModel {
             guard let frame = geometry.frames.last(where: { $0.owner == control })?.rect else {
                 return nil
             }
-            let picture = drawing(
-                of: [VisibleControl(index: index, look: look(index))], environment,
-                columns: frame.columns, &drawn)
-            let place = Point(x: window.x, y: window.y + frame.y - scroll.offset)
-            guard picture.buffer.lines == frame.lines,
-                canvas.drawAgain(control, picture, at: place, in: window)
+            var place = frame
+            place.x = window.x
+            place.y += window.y - scroll.offset
+            let row = view(index, look(index), environment)
+            guard row.measure(width: place.columns).lines == place.lines,
+                canvas.drawAgain(control, row, at: place, in: window)
             else { return nil }
             let known = changed ?? place.y..<place.y
-            changed =
-                min(known.lowerBound, place.y)..<max(known.upperBound, place.y + frame.lines)
+            changed = min(known.lowerBound, place.y)..<max(known.upperBound, place.maxY)
         }
         var geometry = geometry
         geometry.regions = canvas.regions

@@ -6,6 +6,21 @@
 internal import SyncCore
 internal import TerminalUI
 
+/// The layout of the last frame, for the mouse and for paging.
+struct LiveGeometry {
+    var regions: [HitRegion] = []
+    /// The positions of the controls in the whole form, from its first line.
+    var frames: [OwnedFrame] = []
+    /// The window in which the form is displayed.
+    var window = Rect(x: 0, y: 0, columns: 0, lines: 0)
+    var contentLines = 0
+
+    /// The topmost region at a position.
+    func region(at point: Point) -> HitRegion? {
+        regions.last { $0.rect.contains(point) }
+    }
+}
+
 /// A screen.
 struct LiveScreen {
     var canvas: Canvas
