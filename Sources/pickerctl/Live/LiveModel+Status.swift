@@ -17,7 +17,7 @@ extension LiveModel {
         // The control behind the page is not what the keys are about.
         case .help, .people, .find, .palette, .forms: return WordsLook("", kind: .about)
         }
-        guard let index = focusedIndex else { return WordsLook("", kind: .about) }
+        guard let index = focusedIndex else { return foldedWords }
         let field = presentation.definition.controls[index].id
         if let problem = problems[field] { return words(of: problem, field) }
         if let waiting = waiting(field) {
@@ -38,6 +38,14 @@ extension LiveModel {
         }
         if let autoSetHint = autoSetHint(index) { return WordsLook(autoSetHint, kind: .choice) }
         return WordsLook(joined(facts(index)), takes(index) ?? "", kind: .about)
+    }
+
+    /// What a folded section hides: a letter may have folded it by accident.
+    private var foldedWords: WordsLook {
+        guard case .section(let number)? = focus else { return WordsLook("", kind: .about) }
+        let section = presentation.definition.sections[number]
+        let shows = "Enter shows \(Self.count(section.fields.count, "control"))"
+        return WordsLook("\(section.title ?? "More") is folded; \(shows)", shows, kind: .about)
     }
 
     /// A refusal, with the text that was not set.

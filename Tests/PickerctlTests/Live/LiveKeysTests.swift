@@ -250,8 +250,10 @@ struct LiveKeysTests {
         #expect(bench.model.focus == .section(1))
         bench.press(.enter)
         #expect(bench.model.focusedField == "day")
+        // Somebody may have typed that by accident, and wonders where the controls are.
         bench.type("c")
         #expect(bench.model.focus == .section(1))
+        #expect(bench.model.words.texts.first == "Two is folded; Enter shows 7 controls")
     }
 
     @Test("text is typed, pasted and set with Enter; what does not fit is said")
