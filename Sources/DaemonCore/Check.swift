@@ -115,7 +115,7 @@ extension CheckReport {
                     + "mode \(link.mode.rawValue), users \(link.users.rawValue)"
                     + (link.streams.isEmpty
                         ? "" : ", streams of \(link.streams.joined(separator: " "))"))
-            _ = try OpenedStore.fleetKey(
+            _ = try OpenedStore.fleetKeys(
                 configuration, sources.environment["CREDENTIALS_DIRECTORY"])
         } catch {
             add(error)

@@ -11,8 +11,9 @@ public struct LinkOptions: Sendable, Equatable {
     public var host: String?
     /// Globs of the names of shared forms.
     public var forms: [String] = []
-    /// The file of the fleet key; `nil`: a credential, or `fleet-key` in the state directory.
-    public var key: String?
+    /// The files of the fleet key: two while the fleet changes it, of which the first one seals.
+    /// None: a credential, or `fleet-key` in the state directory.
+    public var keys: [String] = []
     /// The user who may be the bridge: a name or a number; `nil`: `pickersync-link` for the
     /// system's daemon, if there is such a user, and otherwise the daemon's own.
     public var bridge: String?
@@ -28,7 +29,7 @@ public struct LinkOptions: Sendable, Equatable {
         case fleet, host, forms, key, bridge, mode, users, streams
 
         /// Whether it may have several values.
-        var isList: Bool { self == .forms || self == .streams }
+        var isList: Bool { [.forms, .key, .streams].contains(self) }
 
         private static func all<Choice: RawRepresentable<String> & CaseIterable>(
             _ type: Choice.Type
@@ -42,7 +43,7 @@ public struct LinkOptions: Sendable, Equatable {
             case .fleet, .host:
                 "a name of 1 to \(LinkSubject.nameBytesMax) letters, digits, - and _"
             case .forms: "names of forms, or globs"
-            case .key: "the path of a file"
+            case .key: "the path of a file; two while the fleet changes its key"
             case .bridge: "the name or the number of a user"
             case .mode: Self.all(LinkConfiguration.Mode.self)
             case .users: Self.all(LinkConfiguration.Users.self)
@@ -65,7 +66,9 @@ public struct LinkOptions: Sendable, Equatable {
         case .forms:
             guard !text.isEmpty, text.utf8.count <= 128 else { throw refused }
             forms.append(text)
-        case .key: key = try ConfigurationLayer.path(text, folder, .link)
+        case .key:
+            guard keys.count < 2 else { throw refused }
+            keys.append(try ConfigurationLayer.path(text, folder, .link))
         case .bridge:
             guard !text.isEmpty, !text.utf8.contains(0) else { throw refused }
             bridge = text

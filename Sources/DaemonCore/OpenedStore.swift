@@ -9,7 +9,7 @@ internal import SyncCore
 struct OpenedStore {
     let store: Store
     private let sealer: Sealer?
-    private let fleetKey: Sealer?
+    private let fleetKeys: [Sealer]
     private let opening: Opening
     private let keyHours: Int
 
@@ -28,13 +28,13 @@ struct OpenedStore {
         } catch {
             throw StartFailure(.cannotCreate, "cannot create the state directory: \(error)")
         }
-        let fleetKey = try fleetKey(configuration, credentials)
+        let fleetKeys = try fleetKeys(configuration, credentials)
         do throws(StoreError) {
             let (store, opening) = try Store.open(directory: directory, options: options)
             say(opening, directory, log)
             return OpenedStore(
                 store: store, sealer: sealer(for: store, directory, credentials, log),
-                fleetKey: fleetKey, opening: opening,
+                fleetKeys: fleetKeys, opening: opening,
                 keyHours: configuration.limits.keyHours)
         } catch {
             throw StartFailure(
@@ -100,14 +100,15 @@ struct OpenedStore {
         }
     }
 
-    /// The key that the hosts of the fleet share; `nil` without a link.
-    static func fleetKey(
+    /// The keys that the hosts of the fleet share, that which seals first; none without a link.
+    static func fleetKeys(
         _ configuration: Configuration, _ credentials: String?
-    ) throws(StartFailure) -> Sealer? {
-        guard let link = configuration.link else { return nil }
+    ) throws(StartFailure) -> [Sealer] {
+        guard let link = configuration.link else { return [] }
         do throws(SealerError) {
-            return try Sealer.fleetKey(
-                file: link.key, directory: configuration.stateDirectory, credentials: credentials)
+            return try Sealer.fleetKeys(
+                files: link.keys, directory: configuration.stateDirectory,
+                credentials: credentials)
         } catch {
             throw StartFailure(
                 .configuration,
@@ -167,14 +168,15 @@ struct OpenedStore {
             accountUID: { subordinates.owner(of: $0) },
             keepMemoryClean: { Wiping.begin() },
             shellStatus: { figures.members() })
-        environment.fleetKeys = fleetKey.map { key in
+        environment.fleetKeys = fleetKeys.first.map { key in
             LinkKeys(
-                id: key.id, opening: [key.id],
+                id: key.id, opening: fleetKeys.map(\.id),
                 seal: { key.seal(plaintext: $0, associated: $1) },
-                open: { id, sealed, place in
-                    id == key.id ? key.open(sealed, associated: place) : nil
+                open: { [fleetKeys] id, sealed, place in
+                    fleetKeys.first { $0.id == id }?.open(sealed, associated: place)
                 },
-                digest: { key.digest(of: $0) })
+                // The place in the log is known also after the fleet has changed its key.
+                digest: environment.digest)
         }
         return environment
     }

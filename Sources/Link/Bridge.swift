@@ -219,7 +219,8 @@ final class Bridge: PipeReader {
             send(
                 .linkUp(
                     LinkUp(
-                        server: connection.server.address, version: "",
+                        server: connection.server.address,
+                        version: connection.server.version,
                         maxPayload: connection.server.payloadMax,
                         rttUs: connection.server.rttMicroseconds)))
             serverSaid()

@@ -77,6 +77,8 @@ final class NatsQueue: Sendable {
 /// What the server says of itself.
 struct NatsServer: Sendable {
     let address: String
+    /// Empty if it does not say it.
+    let version: String
     let payloadMax: Int64
     let rttMicroseconds: Int64
 }
@@ -161,9 +163,10 @@ struct NatsServer: Sendable {
         let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         let url = String(decoding: bytes, as: UTF8.self)
         // An address may have a password before the `@`.
-        let address = url.split(separator: "@").last.map(String.init) ?? ""
+        let authority = url.split(separator: "@").last.map(String.init) ?? ""
+        let address = authority.split(separator: "/").last.map(String.init) ?? authority
         return NatsServer(
-            address: address.split(separator: "/").last.map(String.init) ?? address,
+            address: address, version: ServerGreeting.version(ofServer: address),
             payloadMax: unsafe natsConnection_GetMaxPayload(connection),
             rttMicroseconds: rtt / 1_000)
     }

@@ -44,22 +44,29 @@ extension Sealer {
         return (try making(file), UnkeptKey(file: file, directory: directory))
     }
 
-    /// Loads the key that the hosts of a fleet share: from this file, or else from systemd's
-    /// credential `pickersync-fleet-key`, or else from `fleet-key` in the state directory.
-    public static func fleetKey(
-        file: String?, directory: String, credentials: String?
-    ) throws(SealerError) -> Sealer {
+    /// Loads the keys that the hosts of a fleet share: two while it changes its key, of which the
+    /// first one seals. They are in these files, or else in systemd's credentials
+    /// `pickersync-fleet-key` and `pickersync-fleet-key-other`, or else one in `fleet-key` of the
+    /// state directory.
+    public static func fleetKeys(
+        files: [String], directory: String, credentials: String?
+    ) throws(SealerError) -> [Sealer] {
         guard sodium_init() >= 0 else { throw .noMemory(file: directory) }
-        if file == nil, let credentials,
-            let key = try reading(credentials + "/pickersync-fleet-key", mustBePrivate: false)
+        let credential = credentials.map { $0 + "/pickersync-fleet-key" }
+        if files.isEmpty, let credential,
+            let key = try reading(credential, mustBePrivate: false)
         {
-            return key
+            let other = try reading(credential + "-other", mustBePrivate: false)
+            return [key] + (other.map { [$0] } ?? [])
         }
-        let file = file ?? directory + "/fleet-key"
-        guard let key = try reading(file, mustBePrivate: true) else {
-            throw .absent(file: file)
+        var keys: [Sealer] = []
+        for file in files.isEmpty ? [directory + "/fleet-key"] : files {
+            guard let key = try reading(file, mustBePrivate: true) else {
+                throw .absent(file: file)
+            }
+            keys.append(key)
         }
-        return key
+        return keys
     }
 
     /// Makes a new key in a file that does not exist yet, with mode 0600.

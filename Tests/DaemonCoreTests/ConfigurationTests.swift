@@ -87,7 +87,7 @@ struct ConfigurationTests {
         #expect(file.fleet == "ops")
         #expect(file.host == "web1")
         #expect(file.forms == ["deploy", "team-*"])
-        #expect(file.key == "/home/ada/.config/pickersync/k")
+        #expect(file.keys == ["/home/ada/.config/pickersync/k"])
         let environment = ["HOME": "/h", "PICKERSYNC_LINK": "fleet=e:host=web2:forms=a:forms=b"]
         #expect(try load(environment: environment, text: text).link?.forms == ["a", "b"])
         let flags = [
@@ -96,7 +96,12 @@ struct ConfigurationTests {
         let all = try #require(try load(flags: flags, environment: environment, text: text).link)
         #expect(all.fleet == "f")
         #expect(all.forms == ["*"])
-        #expect(all.key == nil)
+        #expect(all.keys == [])
+        let changing = "link: {fleet: ops, forms: [a], key: [/new, old]}"
+        #expect(
+            try load(text: changing).link?.keys == ["/new", "/home/ada/.config/pickersync/old"])
+        let many = "link: {fleet: ops, forms: [a], key: [a, b, c]}"
+        #expect(failure { try load(text: many) }?.status == .configuration)
         #expect(try load().link == nil)
         #expect(failure { try load(text: "link: {forms: [a]}") }?.status == .configuration)
         #expect(failure { try load(text: "link: {fleet: ops}") }?.status == .configuration)

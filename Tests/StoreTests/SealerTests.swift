@@ -56,6 +56,32 @@ struct SealerTests {
         #expect(Sealer.unkeyed(request) != known)
     }
 
+    @Test("a fleet that changes its key has two: the first seals, each opens what it has sealed")
+    func fleetKeys() throws {
+        let scratch = try Scratch()
+        let files = ["old", "new"].map { scratch.path + "/" + $0 }
+        for file in files { try Sealer.makeFleetKey(file: file) }
+        func load(_ files: [String], credentials: String? = nil) throws -> [UInt64] {
+            try Sealer.fleetKeys(
+                files: files, directory: scratch.path, credentials: credentials
+            ).map(\.id)
+        }
+        let ids = try load(files)
+        #expect(Set(ids).count == 2)
+        #expect(try load(files.reversed()) == ids.reversed())
+        #expect(throws: SealerError.absent(file: scratch.path + "/fleet-key")) { try load([]) }
+        #expect(throws: SealerError.absent(file: scratch.path + "/none")) {
+            try load([files[0], scratch.path + "/none"])
+        }
+        let folder = try Scratch()
+        for (file, name) in zip(files, ["", "-other"]) {
+            try FileManager.default.copyItem(
+                atPath: file, toPath: folder.path + "/pickersync-fleet-key" + name)
+        }
+        #expect(try load([], credentials: folder.path) == ids)
+        #expect(try load([files[1]], credentials: folder.path) == [ids[1]])
+    }
+
     @Test("another key does not open it, and the same key file does")
     func keys() throws {
         let scratch = try Scratch()
