@@ -289,7 +289,14 @@ extension SharedItem {
         if case .register(let register) = content.store,
             let current = policy.current(register.siblings)
         {
-            return (current.stamp.milliseconds, current.payload.author.withText())
+            var at = current.stamp.milliseconds
+            // The end of a lease has an earlier stamp.
+            if case .delta(let delta) = self, current.dot.replica == delta.replica,
+                delta.counters.contains(current.dot.counter)
+            {
+                at = delta.record?.at ?? at
+            }
+            return (at, current.payload.author.withText())
         }
         switch self {
         case .delta(let delta): return delta.record.map { ($0.at, $0.by.withText()) }

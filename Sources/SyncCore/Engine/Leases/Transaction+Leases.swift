@@ -111,16 +111,21 @@ extension Transaction {
 
     private func put(_ value: JSON?, _ dot: Dot, in cell: inout CellContent, _ target: Int) {
         let policy = definition.controls[target].conflictPolicy
+        // Of somebody who has seen the lease on another host, and not its end, the write stays, as
+        // it would on one host: it is later than the end, or by its policy the earliest one stays.
+        func stampOfEnd(_ leased: HybridTimestamp?) -> HybridTimestamp {
+            policy == .first ? stamp : leased?.next ?? stamp
+        }
         switch cell.store {
         case .register(var register):
             register.write(
-                Written(value: value, author: author), dot: dot, stamp: stamp, seen: .present,
-                policy: policy)
+                Written(value: value, author: author), dot: dot,
+                stamp: stampOfEnd(register.siblings.first?.stamp), seen: .present, policy: policy)
             cell.store = .register(register)
         case .counter(var counter):
             counter.set(
-                value?.numberValue, author: author, dot: dot, stamp: stamp, seen: .present,
-                policy: policy)
+                value?.numberValue, author: author, dot: dot,
+                stamp: stampOfEnd(counter.bases.first?.stamp), seen: .present, policy: policy)
             cell.store = .counter(counter)
         default: break
         }
