@@ -205,6 +205,7 @@ extension Engine {
             link.cursor = batch.cursor ?? link.cursor
         }
         link.deletedForms.keep(batch.deletedForms)
+        link.formFiles.committed(batch.number)
         for changes in batch.changes {
             if let shared = changes.shared { changes.form.link?.committed(shared.items) }
         }

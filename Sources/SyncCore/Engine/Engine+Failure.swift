@@ -74,6 +74,7 @@ extension Engine {
         form.changeLog.remove(from: form.changeLog.next, registry.retained)
         form.link?.drop()
         restoreHolders(of: form)
+        link.formFiles.rollBack(form.name)
         armLeases(of: form)
         if form.runs != nil { rollBackRuns(of: form) }
         armProposals(of: form)
@@ -92,7 +93,7 @@ extension Engine {
         image.takesNewReplicaID = link.leavesReplica
         if let row = registry.proposalNumberRow { image.ongoing.append(row) }
         if let cursor = link.cursor { image.ongoing.append(.cursor(cursor)) }
-        image.ongoing += link.deletedForms.rows + link.partingForms.rows
+        image.ongoing += link.deletedForms.rows + link.partingForms.rows + link.formFiles.rows
         if !link.patterns.isEmpty { image.ongoing.append(.patterns(link.patterns)) }
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()

@@ -49,8 +49,14 @@ extension Engine {
         answerEdit(call, of: change.form) { result.encode(into: &$0) }
     }
 
-    /// Applies a form file of the daemon itself.
+    /// Applies a form file of the daemon itself. To a form that hosts share it is applied only if
+    /// it is another one than was applied last: others may have a newer one.
     func apply(_ definition: JSON, file: String) {
+        let shared = definition["form"]?.stringValue.flatMap { isShared($0) ? $0 : nil }
+        if let shared, link.formFiles.has(definition, of: shared) {
+            log(.info, "form file \(file) is as it was applied last", [.form(shared)])
+            return
+        }
         let peer = Peer(pid: 0, uid: configuration.daemonUID, gid: 0, user: "pickersyncd")
         do {
             let change = try plan(FormApply(definition: definition), by: peer)
@@ -71,6 +77,11 @@ extension Engine {
                 change, .apply, by: author, session: nil, message: nil,
                 approval: guards.isEmpty ? nil : .brokenGlass
             ) { Self.applied($0, "from \(file)") }
+            if let shared {
+                let mark = link.formFiles.note(
+                    definition, of: shared, in: link.gathering.number)
+                link.gathering.chores.append(mark)
+            }
         } catch {
             log(.error, "form file \(file) refused: \(error.message)")
             for problem in error.problems {

@@ -12,8 +12,10 @@ extension Engine {
         link.cursor = ongoing[0]?.first { $0.name == OngoingRow.cursorName }?.state
         link.patterns = OngoingRow.patterns(in: ongoing[0] ?? [])
         do throws(CausalityDecodeError) {
-            link.deletedForms = try DeletedForms(ongoing[0] ?? [])
+            link.deletedForms = try DeletedForms(
+                ongoing[0] ?? [], fleet: configuration.link?.fleet ?? "")
             link.partingForms = try PartingForms(ongoing[0] ?? [])
+            link.formFiles = try FormFileMarks(ongoing[0] ?? [])
         } catch { throw EngineStartError("a form that is gone cannot be read: \(error)") }
         for row in image.forms.sorted(by: { $0.key < $1.key }) {
             var rows = ongoing[row.key] ?? []

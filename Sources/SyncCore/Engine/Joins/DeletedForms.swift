@@ -10,24 +10,31 @@
 /// written elsewhere at the same time as the deletion waits in it, as in an attic.
 struct DeletedForms {
     private static let rowKind = "deleted"
+    private static let inLogKind = "deletedInLog"
     /// More that were never here are not kept.
     static let countMax = 16_384
 
     /// As they are in the store.
     private(set) var durable: [String: WholeForm] = [:]
+    /// Since when the log of the fleet has what is known of each (milliseconds since 1970).
+    private(set) var inLog: [String: Int64] = [:]
     /// Those that other hosts must be told of.
     private var untold: Set<String> = []
 
     /// No form was deleted.
     init() {}
 
-    /// What the store has, in rows that belong to no form. What an earlier run did not tell is not
-    /// known, so all are told again.
-    init(_ rows: [OngoingRow]) throws(CausalityDecodeError) {
+    /// What the store has, in rows that belong to no form. What the log of this fleet does not have
+    /// is told.
+    init(_ rows: [OngoingRow], fleet: String) throws(CausalityDecodeError) {
         for row in rows where row.name.kind == Self.rowKind {
             durable[row.name.id] = try WholeForm(decoding: row.state)
         }
-        untold = Set(names)
+        for row in rows where row.name.kind == Self.inLogKind && durable[row.name.id] != nil {
+            var reader = try CausalityReader(versioned: row.state)
+            if try reader.string() == fleet { inLog[row.name.id] = try reader.signed() }
+        }
+        untold = Set(names).subtracting(inLog.keys)
     }
 
     /// The names of those that other hosts may be told of, in ascending order.
@@ -51,18 +58,39 @@ struct DeletedForms {
     mutating func keep(_ changes: [String: WholeForm?]) {
         for (name, whole) in changes {
             durable[name] = whole
+            inLog[name] = nil
             if whole?.isApart == false { untold.insert(name) } else { untold.remove(name) }
         }
     }
 
     /// What a batch writes.
     static func steps(_ changes: [String: WholeForm?]) -> [StoreOperation] {
-        changes.sorted { $0.key < $1.key }.map { name, whole in
+        changes.sorted { $0.key < $1.key }.flatMap { name, whole -> [StoreOperation] in
+            let forgotten = StoreOperation.removeOngoing(
+                form: 0, name: OngoingName(kind: inLogKind, id: name))
             guard let whole else {
-                return .removeOngoing(form: 0, name: OngoingName(kind: rowKind, id: name))
+                let gone = OngoingName(kind: rowKind, id: name)
+                return [forgotten, .removeOngoing(form: 0, name: gone)]
             }
-            return .putOngoing(row(name, whole))
+            return [forgotten, .putOngoing(row(name, whole))]
         }
+    }
+
+    /// The log of a fleet has a whole of a form. Returns what a batch writes.
+    mutating func noteInLog(
+        _ name: String, of fleet: String, covering context: CausalContext, at milliseconds: Int64
+    ) -> [StoreOperation] {
+        guard let known = told(name), known.context.isSubset(of: context) else { return [] }
+        inLog[name] = milliseconds
+        let state = CausalityWriter.versioned { writer in
+            writer.string(fleet)
+            writer.signed(milliseconds)
+        }
+        return [
+            .putOngoing(
+                OngoingRow(form: 0, name: OngoingName(kind: Self.inLogKind, id: name), state: state)
+            )
+        ]
     }
 
     private static func row(_ name: String, _ whole: WholeForm) -> OngoingRow {

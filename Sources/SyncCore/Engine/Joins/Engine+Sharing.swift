@@ -203,13 +203,11 @@ extension FormState {
         let fields = stores.map {
             CausalForm.Field(id: $0.key.id, store: $0.store.replacingSecret { _, _ in [] })
         }
-        var hash = KeyHash(KeyHash.Secret(first: 0, second: 0))
-        let bytes = CausalityWriter.versioned { writer in
-            context.write(to: &writer)
-            writer.list(fields)
-        }
-        bytes.withUnsafeBufferPointer { hash.add($0) }
-        return hash.finish()
+        return KeyHash.unkeyed(
+            CausalityWriter.versioned { writer in
+                context.write(to: &writer)
+                writer.list(fields)
+            })
     }
 }
 

@@ -25,6 +25,13 @@ struct KeyHash {
         v3 = secret.second ^ 0x7465_6462_7974_6573
     }
 
+    /// The same for everybody, of bytes that nobody chooses against others.
+    static func unkeyed(_ bytes: [UInt8]) -> UInt64 {
+        var hash = KeyHash(Secret(first: 0, second: 0))
+        bytes.withUnsafeBufferPointer { hash.add($0) }
+        return hash.finish()
+    }
+
     mutating func add(_ byte: UInt8) {
         tail |= UInt64(byte) << (8 * (count & 7))
         count += 1

@@ -69,6 +69,8 @@ struct StoreLink {
     var deletedForms = DeletedForms()
     /// Shared forms that have left the fleet.
     var partingForms = PartingForms()
+    /// What was applied to shared forms from files.
+    var formFiles = FormFileMarks()
     /// Another life of the store uses the id of the replica. No edit is taken until the store has
     /// another one.
     var leavesReplica = false
