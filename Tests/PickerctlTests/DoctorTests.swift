@@ -33,6 +33,24 @@ struct DoctorTests {
         #expect(advice.hasPrefix("nats1 is nats-server 2.9.10, which has CVE-2023-47090 and "))
     }
 
+    @Test("clocks that differ and hosts that disagree are told, each with its host")
+    func hostsOfTheLink() throws {
+        func report(_ hosts: String, _ form: String) throws -> pickerctl.LinkReport {
+            let forms = #"[{"form":"deploy"\#(form)}]"#
+            let text = #"{"link":{"up":true,"hosts":[\#(hosts)],"forms":\#(forms)}}"#
+            return try #require(LinkReport(try JSON(parsing: text)))
+        }
+        let hosts = [("web2", 3_200, true), ("web3", -999, true), ("web4", 9_000, false)].map {
+            #"{"host":"\#($0)","clockMs":\#($1),"isHeard":\#($2)}"#
+        }
+        let clocks = try report(hosts.joined(separator: ","), "")
+        #expect(clocks.isWell && clocks.oddities.count == 1)
+        #expect(clocks.oddities[0].hasPrefix("the clock of web2 is 3 s ahead of this host's"))
+        let other = try report("", #","disagrees":["web2","web3"]"#)
+        #expect(!other.isWell)
+        #expect(other.lines.last?.hasPrefix("deploy: web2, web3 and this host have read") == true)
+    }
+
     @Test("no socket, a stale one, a file in its place: each with its own step")
     func sockets() throws {
         let bench = try Bench(starting: false)

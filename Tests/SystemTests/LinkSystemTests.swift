@@ -7,7 +7,8 @@ final class LinkedHost {
     let name: String
     private let folder: TemporaryFolder
     private let server: NatsServer
-    private let key: String
+    /// The files of the fleet key, of which the first one seals.
+    var keys: [String]
     private let streams: [String]
     private var daemon: DaemonProcess?
     private var bridge: ChildProcess?
@@ -24,7 +25,7 @@ final class LinkedHost {
     ) throws {
         self.name = name
         self.server = server
-        self.key = key
+        keys = [key]
         self.streams = streams
         folder = try TemporaryFolder()
         let user = password.map { "\(name):\($0)@" } ?? ""
@@ -42,7 +43,7 @@ final class LinkedHost {
 
     func startDaemon() throws {
         let link =
-            ["fleet=ops", "host=\(name)", "forms=*", "key=\(key)"]
+            ["fleet=ops", "host=\(name)", "forms=*"] + keys.map { "key=\($0)" }
             + streams.map { "streams=\($0)" }
         daemon = try DaemonProcess(folder, more: link.flatMap { ["--link", $0] }).ready()
     }
@@ -95,6 +96,7 @@ private final class Fleet {
     let server: NatsServer
     let hosts: [LinkedHost]
     private let folder: TemporaryFolder
+    var key: String { folder("key") }
 
     /// An example of the documentation of NATS.
     static let nkey = (
@@ -109,11 +111,13 @@ private final class Fleet {
         let server = try NatsServer(authorization: authorization)
         self.folder = folder
         self.server = server
-        let made = try ChildProcess.run([
-            builtProgram("pickersyncd"), "--new-fleet-key", folder("key"),
-        ])
-        #expect(made.status == 0, "\(made.err)")
+        try Self.makeKey(folder("key"))
         hosts = try names.map { try LinkedHost($0, of: server, key: folder("key"), seed: seed) }
+    }
+
+    static func makeKey(_ file: String) throws {
+        let made = try ChildProcess.run([builtProgram("pickersyncd"), "--new-fleet-key", file])
+        #expect(made.status == 0, "\(made.err)")
     }
 
     /// Makes the form on the first host, and waits until the second has it.
@@ -174,6 +178,11 @@ struct LinkSystemTests {
         try fleet.settle("increments add up, and of two values one is on both hosts") {
             one.values.contains("count=7") && one.values.contains("note=alone")
         }
+        let version = try ChildProcess.run(["nats-server", "--version"]).out
+            .split(separator: "v").last?.trimmingCharacters(in: .whitespacesAndNewlines)
+        let status = try one.run("link", "status", "-o", "json").out
+        #expect(status.contains("\"serverVersion\": \"\(version ?? "?")\""), "\(status)")
+        #expect(try two.run("status").out.contains("deploy agrees with 1 of 1 hosts"))
         let metrics = try one.run("status", "-o", "prometheus").out
         #expect(metrics.contains("\npickersync_link_up 1\n"), "\(metrics)")
         #expect(metrics.contains("\npickersync_link_agrees{host=\"two\"} 1\n"), "\(metrics)")
@@ -257,6 +266,30 @@ struct LinkSystemTests {
         try fleet.hosts[0].must("status")
         let repair = try fleet.hosts[0].run("link", "repair", "nothing")
         #expect(repair.status == 66, "\(repair.err)")
+    }
+
+    @Test("the fleet changes its key host by host, and nothing is refused or read again")
+    func newKey() throws {
+        let fleet = try Fleet()
+        try fleet.share()
+        let new = fleet.key + "-new"
+        try Fleet.makeKey(new)
+        var count = 0
+        for keys in [[fleet.key, new], [new, fleet.key], [new]] {
+            for host in fleet.hosts {
+                host.keys = keys
+                try host.killDaemon()
+                try host.startDaemon()
+                count += 1
+                try host.must("set", "deploy/count+=1")
+                try fleet.settle("with \(keys)") { host.values.contains("count=\(count)") }
+            }
+        }
+        for host in fleet.hosts {
+            let status = try host.run("link", "status", "-o", "json").out.filter { $0 != " " }
+            #expect(status.contains(#""refused":{}"#), "\(status)")
+            #expect(status.contains(#""readsAnew":{}"#), "\(status)")
+        }
     }
 
     @Test("two hosts of one name: one of them is linked, the other says why it is not")

@@ -354,7 +354,7 @@ extension Engine {
             features: [
                 "presence", "undo", "history", "reveal", "backup", "messages", "leases", "runs",
                 "explain", "proposals", "redact",
-            ], host: configuration.link?.host,
+            ] + (configuration.link == nil ? [] : ["link"]), host: configuration.link?.host,
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
                 gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),

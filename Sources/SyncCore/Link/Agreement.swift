@@ -68,6 +68,9 @@ package struct Agreement: Sendable {
     package static let hostsMax = 64
     /// A host is away after this time without a beacon, in nanoseconds: three are missing.
     static let awayAfter: UInt64 = 30_000_000_000
+    /// A host is forgotten after this time without a beacon, in nanoseconds: what the log has of it
+    /// has expired.
+    static let forgottenAfter: UInt64 = 7 * 86_400_000_000_000
     /// What is found is reported again after this time if it lasts, in nanoseconds: the wholes that
     /// should have ended it may be lost as well.
     static let disputePeriod: UInt64 = 60_000_000_000
@@ -88,7 +91,7 @@ package struct Agreement: Sendable {
     package mutating func heard(
         _ beacon: Beacon, from name: String, isLeaving: Bool = false, own: Beacon, at now: UInt64
     ) -> [Finding] {
-        let place = hosts.firstIndex { $0.name >= name } ?? hosts.count
+        var place = hosts.firstIndex { $0.name >= name } ?? hosts.count
         var host = Host(
             name: name, beacon: beacon, heard: now, heardMilliseconds: own.clock,
             hasLeft: isLeaving,
@@ -108,7 +111,8 @@ package struct Agreement: Sendable {
             host.disputed = known.disputed
             hosts[place] = host
         } else {
-            guard hosts.count < Self.hostsMax else { return [] }
+            guard hosts.count < Self.hostsMax || forgetAway(at: now) else { return [] }
+            place = hosts.firstIndex { $0.name >= name } ?? hosts.count
             hosts.insert(host, at: place)
         }
         var findings: [Finding] = []
@@ -149,6 +153,14 @@ package struct Agreement: Sendable {
         return findings
     }
 
+    /// Forgets the host that has been away for the longest time, if one is.
+    private mutating func forgetAway(at now: UInt64) -> Bool {
+        let away = hosts.filter { !isHeard($0, at: now) }.min { $0.heard < $1.heard }
+        guard let away else { return false }
+        hosts.removeAll { $0.name == away.name }
+        return true
+    }
+
     /// Whether a host was heard in this run of its daemon.
     func knows(_ name: String, run: UInt64) -> Bool {
         hosts.contains { $0.name == name && $0.beacon.run == run }
@@ -186,6 +198,7 @@ package struct Agreement: Sendable {
 
     /// Finds when the next host is away.
     mutating func findAway(at now: UInt64) {
+        hosts.removeAll { now >= $0.heard && now - $0.heard >= Self.forgottenAfter }
         awayAt =
             hosts.filter { isHeard($0, at: now) }.map { $0.heard + Self.awayAfter }.min() ?? .max
     }

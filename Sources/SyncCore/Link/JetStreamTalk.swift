@@ -279,6 +279,8 @@ package enum JetStreamTalk {
         where (config[name]?.integerValue ?? -1) > 0 {
             return change(name, "-1")
         }
+        let sizeMax = config["max_msg_size"]?.integerValue ?? -1
+        if sizeMax > 0, sizeMax < LinkMessage.payloadMax { return change("max_msg_size", "-1") }
         for name: StaticString in ["no_ack", "sealed"]
         where config[name]?.boolValue == true {
             return change(name, "false")

@@ -119,6 +119,8 @@ package enum LinkReport: Hashable, Sendable {
     case leftOut(messages: UInt64, site: String)
     /// The stream of another site takes what this host publishes, as well or instead.
     case misdirected(site: String, domain: String)
+    /// The server does not take what this host publishes, with its reason.
+    case unpublished(String)
     /// Two hosts have read the same and have not the same.
     case disagreement(form: String, host: String)
     /// Two machines publish as one replica: one is a copy of the other.

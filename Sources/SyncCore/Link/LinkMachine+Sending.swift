@@ -64,6 +64,11 @@ extension LinkMachine {
         wholes.saw(form, covering: context, at: milliseconds)
     }
 
+    /// Whether the log has a whole of a form that covers this.
+    package func hasWhole(of form: String, covering context: CausalContext) -> Bool {
+        wholes.has(form, covering: context)
+    }
+
     /// What the store has of each shared form; the rule on wholes is looked at with it.
     package mutating func knows(_ contexts: [(form: String, context: CausalContext)]) {
         self.contexts = contexts
@@ -88,14 +93,17 @@ extension LinkMachine {
     /// The digests of all shared forms, of what is committed; every committed transaction was added
     /// before.
     ///
-    /// - Parameter awaited: forms of which an edit waits for a whole.
+    /// - Parameters:
+    ///   - awaited: Forms of which an edit waits for a whole.
+    ///   - untold: Forms with edits that are not sent.
     package mutating func beaconMade(
-        _ digests: [(form: String, digest: UInt64)], awaited: [String] = [], at now: Moment
+        _ digests: [(form: String, digest: UInt64)], awaited: [String] = [],
+        untold: [String] = [], at now: Moment
     ) {
         self.now = now
         guard isLinked, let linkedAt else { return }
         // A form that waits has less than the cursors say, and others may have more.
-        let waiting = Set(heldForms)
+        let waiting = Set(heldForms + untold)
         let isExact = readers.allSatisfy { !$0.isReached || $0.isExact }
         let own = readers[0].told
         let beacon = Beacon(
@@ -181,6 +189,7 @@ extension LinkMachine {
                 actions.append(.report(.misdirected(site: site, domain: domain.cut(toBytes: 64))))
                 return
             }
+            unpublished = nil
             let taken = sender.acknowledged(
                 id, sequence: sequence, at: now.monotonicNanoseconds)
             for (form, newest) in taken.transactions {
@@ -191,6 +200,11 @@ extension LinkMachine {
                 actions.append(.wholeTaken(form: form, covering: context))
             }
         } else {
+            if case .failure(let error)? = answer {
+                let reason = "\(error.text) (\(error.code))"
+                if reason != unpublished { actions.append(.report(.unpublished(reason))) }
+                unpublished = reason
+            }
             sender.refused(at: now.monotonicNanoseconds)
         }
         pump()

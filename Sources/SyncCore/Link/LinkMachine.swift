@@ -83,6 +83,8 @@ package struct LinkMachine: ~Copyable {
     var lastOrder: UInt64 = 0
 
     var sender: LinkSender
+    /// Why the server did not take the last message that it answered; `nil` if it did.
+    package internal(set) var unpublished: String?
     package internal(set) var agreement = Agreement()
     var wholes = WholeKeeper()
     /// When the whole of a form was last sent, or will be, because a person asked for it.
@@ -228,6 +230,7 @@ package struct LinkMachine: ~Copyable {
         probeFailed()
         linkedAt = nil
         beaconAt = nil
+        unpublished = nil
         teller.link(false, at: now.monotonicNanoseconds)
     }
 

@@ -70,6 +70,11 @@ package struct WholeKeeper: Sendable {
         }
     }
 
+    /// Whether the log has a whole of a form that covers this.
+    func has(_ form: String, covering context: CausalContext) -> Bool {
+        forms[form]?.wholes.contains { context.isSubset(of: $0.context) } ?? false
+    }
+
     /// Looks at the rule for each form, and says when to write what it misses.
     ///
     /// - Parameter ageMax: how long the stream keeps a message, in milliseconds.

@@ -277,6 +277,7 @@ struct Examination {
                 for line in link.isWell ? [link.summary] : link.lines {
                     add(link.isWell ? .good : .odd, line)
                 }
+                for line in link.isWell ? link.oddities : [] { add(.odd, line) }
                 if let advice = link.serverAdvice { add(.odd, advice) }
             }
         } catch {

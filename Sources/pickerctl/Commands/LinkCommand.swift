@@ -163,8 +163,38 @@ struct LinkReport {
     /// Whether edits go to the other hosts and come from them.
     var isWell: Bool {
         json["up"]?.boolValue == true && !forms.contains { $0["held"] != nil }
-            && json["dropped"] == nil && unread.isEmpty
+            && json["dropped"] == nil && json["unsent"]?["why"] == nil && unread.isEmpty
+            && disagreements.isEmpty
     }
+
+    private var hosts: [JSON] { json["hosts"]?.arrayValue ?? [] }
+
+    /// Hosts that have read the same and have not the same.
+    private var disagreements: [String] {
+        forms.compactMap { form in
+            let hosts = (form["disagrees"]?.arrayValue ?? []).compactMap(\.stringValue)
+            guard !hosts.isEmpty else { return nil }
+            let name = form["form"]?.stringValue ?? ""
+            return "\(name): \(hosts.joined(separator: ", ")) and this host have read the same and "
+                + "have not the same; both send the whole form, and if that does not help, see "
+                + "pickerctl link repair"
+        }
+    }
+
+    /// Hosts whose clocks differ. Beacons take some time, so less than a second means nothing.
+    private var clocks: [String] {
+        hosts.compactMap { host in
+            let clock = host["clockMs"]?.integerValue ?? 0
+            guard clock.magnitude >= 1_000, host["isHeard"]?.boolValue == true else { return nil }
+            let name = host["host"]?.stringValue ?? ""
+            return "the clock of \(name) is \(clock.magnitude / 1_000) s "
+                + "\(clock > 0 ? "ahead of" : "behind") this host's: of two concurrent edits "
+                + "the one of the clock ahead stays; synchronize both"
+        }
+    }
+
+    /// What a person should look at although edits come and go.
+    var oddities: [String] { clocks + unheard }
 
     /// The streams, that of this host's site first; none if the fleet has one.
     private var streams: [JSON] { json["streams"]?.arrayValue ?? [] }
@@ -178,7 +208,7 @@ struct LinkReport {
     /// Hosts that publish at a site whose stream this host does not read.
     private var unheard: [String] {
         let read = streams.map { $0["site"]?.stringValue ?? "" }
-        return (json["hosts"]?.arrayValue ?? []).compactMap { host in
+        return hosts.compactMap { host in
             let site = host["site"]?.stringValue ?? ""
             if read.isEmpty ? site.isEmpty : read.contains(site) { return nil }
             let name = host["host"]?.stringValue ?? ""
@@ -260,7 +290,24 @@ struct LinkReport {
     private var unsent: String {
         let edits = json["unsent"]?["transactions"]?.integerValue ?? 0
         let bytes = json["unsent"]?["bytes"]?.integerValue ?? 0
-        return edits == 0 ? "nothing unsent" : "\(edits) unsent (\(Examination.size(bytes)))"
+        let why = json["unsent"]?["why"]?.stringValue.map { ": the server refuses them: \($0)" }
+        return edits == 0
+            ? "nothing unsent" : "\(edits) unsent (\(Examination.size(bytes)))\(why ?? "")"
+    }
+
+    /// `deploy agrees with 3 of 3 hosts`; `nil` while nothing is known of other hosts.
+    var agreement: String? {
+        let shared = forms.filter { ($0["hosts"]?.integerValue ?? 0) > 0 }
+        guard json["up"]?.boolValue == true, let first = shared.first else { return nil }
+        guard shared.count == 1 else {
+            let agreeing = shared.count { $0["agrees"] == $0["hosts"] }
+            return "\(agreeing) of \(shared.count) forms agree with all hosts"
+        }
+        return "\(first["form"]?.stringValue ?? "") agrees \(Self.agreement(of: first))"
+    }
+
+    private static func agreement(of form: JSON) -> String {
+        "with \(form["agrees"]?.integerValue ?? 0) of \(form["hosts"]?.integerValue ?? 0) hosts"
     }
 
     /// The whole report.
@@ -278,12 +325,11 @@ struct LinkReport {
                         : "\(site): not read" + (since.map { " since \(LocalTime.text($0))" } ?? "")
                             + why)
         }
-        for host in json["hosts"]?.arrayValue ?? [] {
+        for host in hosts {
             let name = host["host"]?.stringValue ?? ""
             let seconds = (host["heardMs"]?.integerValue ?? 0) / 1_000
             let isHeard = host["isHeard"]?.boolValue == true
             let clock = host["clockMs"]?.integerValue ?? 0
-            // Beacons take some time, so smaller differences mean nothing.
             let isOff = clock.magnitude >= 1_000
             lines.append(
                 "\(name): \(isHeard ? "heard" : "away, last heard") "
@@ -294,13 +340,12 @@ struct LinkReport {
         for form in forms {
             if form["held"] != nil { continue }
             let name = form["form"]?.stringValue ?? ""
-            let (agrees, hosts) = (form["agrees"], form["hosts"])
             let unsent = form["unsent"]?.integerValue ?? 0
-            let of = "with \(agrees?.integerValue ?? 0) of \(hosts?.integerValue ?? 0) hosts"
+            let of = Self.agreement(of: form)
             lines.append(
                 unsent == 0 ? "\(name): agrees \(of)" : "\(name): \(unsent) unsent, agreed \(of)")
         }
-        return lines + unheard + waiting + [dropped].compactMap(\.self)
+        return lines + unheard + waiting + disagreements + [dropped].compactMap(\.self)
     }
 }
 

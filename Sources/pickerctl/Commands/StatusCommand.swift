@@ -113,7 +113,8 @@ struct StatusRequest: PlainRequest {
             (
                 "link",
                 LinkReport(status).map { link in
-                    [String(link.summary.dropFirst("link ".utf8.count))] + link.waiting
+                    [String(link.summary.dropFirst("link ".utf8.count)), link.agreement]
+                        + link.waiting.map(Optional.some)
                 } ?? []
             ),
         ]

@@ -135,6 +135,18 @@ struct AgreementTests {
                 beacon(digest: 1), from: "host\(index)", own: beacon(digest: 1), at: 0)
         }
         #expect(agreement.hosts.count == 64)
+        #expect(agreement.host(named: "host99") == nil)
+        // Of those that are away the one of which nothing was heard for the longest time goes.
+        let later = Agreement.awayAfter
+        for name in ["host1", "a"] {
+            _ = agreement.heard(
+                beacon(digest: 1), from: name, own: beacon(digest: 1), at: later)
+        }
+        #expect(agreement.hosts.count == 64)
+        #expect(agreement.hosts.map(\.name) == agreement.hosts.map(\.name).sorted())
+        #expect(agreement.host(named: "a") != nil && agreement.host(named: "host1") != nil)
+        agreement.findAway(at: later + Agreement.forgottenAfter - 1)
+        #expect(agreement.hosts.map(\.name) == ["a", "host1"])
     }
 
     private let known = CausalContext(dots: [Dot(ReplicaID(id: 1, epoch: 0), 1)])

@@ -44,6 +44,7 @@ struct JetStreamTalkTests {
             (#""ps.ops.*.s.*""#, #""ps.ops.>""#, "list of subjects"),
             (#""max_msgs_per_subject":-1"#, #""max_msgs_per_subject":1"#, "max_msgs_per_subject"),
             (#""max_msgs":-1"#, #""max_msgs":100"#, "max_msgs"),
+            (#""max_msg_size":-1"#, #""max_msg_size":65536"#, "max_msg_size"),
             (#""sealed":false"#, #""sealed":true"#, "sealed"),
             (#""max_age":604800000000000"#, #""max_age":60000000000"#, "max_age"),
         ])

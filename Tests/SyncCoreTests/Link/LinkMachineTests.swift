@@ -318,7 +318,11 @@ struct LinkMachineTests {
         bench.published = []
         bench.pass(seconds: 5)
         #expect(bench.published.first { $0.subject == first.subject } == first)
+        let full = #"{"stream":"PS_ops","error":{"code":503,"description":"no space"}}"#
+        bench.receive(LinkArrival(subject: first.reply ?? "", payload: Array(full.utf8)))
+        #expect(bench.machine.unpublished == "no space (503)")
         bench.machine.down(at: bench.now)
+        #expect(bench.machine.unpublished == nil)
         bench.published = []
         bench.up()
         bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 0, last: 0))

@@ -1,5 +1,6 @@
 // The link in the engine: what the bridge says goes to the machine, and what the machine wants is
-// done. Engine+Joining.swift joins what arrives.
+// done. Engine+FleetTelling.swift says what this host has, and Engine+Joining.swift joins what
+// arrives.
 
 extension Engine {
     /// Connects the engine to its fleet, if the configuration names one.
@@ -20,7 +21,12 @@ extension Engine {
         readNewlyShared()
         let machine = LinkMachine(
             options, keys: keys, cursor: storedCursor, random: environment.random, at: now)
-        fleet = FleetLink(machine, at: now)
+        let fleet = FleetLink(machine, at: now)
+        for (name, milliseconds) in link.deletedForms.inLog {
+            guard let context = sharedContext(of: name) else { continue }
+            fleet.machine.sawWhole(of: name, covering: context, at: milliseconds)
+        }
+        self.fleet = fleet
         tellFleetOfParting()
     }
 
@@ -270,42 +276,6 @@ extension Engine {
         followFleetAlone()
     }
 
-    /// Tells again what the log may not have of forms that are not shared any more.
-    private func tellFleetOfParting() {
-        guard let fleet, let shared = configuration.link else { return }
-        for whole in link.partingForms.wholes(for: shared.fleet) { part(with: whole, fleet) }
-    }
-
-    /// The last that others hear of a form that is not shared any more, or of the one before it.
-    func part(with whole: WholeForm, _ fleet: FleetLink) {
-        let bytes = environment.forFleet(.whole(whole)).encoded
-        fleet.machine.part(with: (bytes, whole.context), of: whole.form, at: now)
-    }
-
-    /// Gives the machine what has become durable of a form.
-    func tellFleet(of form: LiveForm) {
-        guard let fleet, form.link != nil, form.isReadable, !follows(form) else { return }
-        for item in takeShared(of: form) {
-            switch environment.forFleet(item) {
-            case .delta(let delta):
-                fleet.machine.add(
-                    LinkTransaction(
-                        form: delta.form, replica: delta.replica, counters: delta.counters,
-                        bytes: delta.encoded), at: now)
-            // The machine asks for it when it is its turn.
-            case .whole(let whole): fleet.machine.share(whole.form, at: now)
-            }
-        }
-    }
-
-    /// The same of forms that were deleted: the machine asks for each when it is its turn.
-    private func tellFleetOfDeleted() {
-        guard let fleet else { return }
-        for deleted in link.deletedForms.takeUntold() {
-            fleet.machine.share(deleted.form, at: now)
-        }
-    }
-
     // MARK: - Actions
 
     /// Does what the machine wants, as far as the bridge takes it.
@@ -330,7 +300,8 @@ extension Engine {
                 sharedForm(form)?.link?.outbox.told(newest)
             case .makeBeacon:
                 fleet.machine.beaconMade(
-                    beaconDigests(fleet), awaited: fleet.awaitedForms, at: now)
+                    beaconDigests(fleet), awaited: fleet.awaitedForms,
+                    untold: forms.filter(hasEditsApart).map(\.name), at: now)
             case .present(let peers): take(peers)
             case .hostsChanged: for form in forms { noteHosts(of: form) }
             case .report(let report): self.report(report, fleet)
@@ -352,56 +323,6 @@ extension Engine {
     private func tell(_ fleet: FleetLink, _ order: LinkOrder) {
         guard let bridge = fleet.bridge else { return }
         notify(bridge.id, Answer.frame(.linkDo(order)))
-    }
-
-    private func giveWhole(_ name: String, _ why: WholeReason, to fleet: FleetLink) {
-        fleet.wantedWholes[name] = nil
-        guard sharedForm(name) != nil || link.deletedForms.told(name) != nil else {
-            return fleet.machine.wholeMade(name, nil, at: now)
-        }
-        guard let whole = whole(of: name) else {
-            fleet.wantedWholes[name] = why
-            return
-        }
-        fleet.counters.wholes[why.rawValue, default: 0] += 1
-        fleet.machine.wholeMade(
-            name, (environment.forFleet(.whole(whole)).encoded, whole.context), at: now)
-    }
-
-    /// Fields whose digests are computed for one beacon; the forms beyond are in the next one.
-    private static var digestFieldsMax: Int { 20_000 }
-
-    /// The digests of the shared forms, where they cover all that is known.
-    private func beaconDigests(_ fleet: FleetLink) -> [(form: String, digest: UInt64)] {
-        var fields = 0
-        var digests: [(form: String, digest: UInt64)] = []
-        for form in forms where form.link != nil && form.isReadable {
-            let context = form.committed.context
-            var known = fleet.digests[form.name]
-            if known?.context != context {
-                guard fields == 0 || fields + form.committed.cells.count <= Self.digestFieldsMax
-                else { continue }
-                fields += form.committed.cells.count + 1
-                known = digest(of: form.name).map { (context, $0) }
-                fleet.digests[form.name] = known
-            }
-            if let known { digests.append((form.name, known.digest)) }
-        }
-        // A deleted form is named only to hosts that have it, or know something else of it.
-        for name in fleet.machine.agreement.formsHeard(at: now.monotonicNanoseconds)
-        where sharedForm(name) == nil && isShared(name) {
-            guard let digest = digest(of: name) else { continue }
-            if fleet.machine.agreement.differs(from: digest, of: name) {
-                digests.append((name, digest))
-            }
-        }
-        // A form that is not here is named to those that can send it.
-        digests += fleet.awaitedForms.filter { sharedContext(of: $0) == nil }.map { ($0, 0) }
-        if fleet.digests.count > digests.count {
-            let names = Set(forms.map(\.name))
-            fleet.digests = fleet.digests.filter { names.contains($0.key) }
-        }
-        return digests
     }
 }
 

@@ -35,6 +35,21 @@ extension Engine {
         form.link != nil && configuration.link?.mode == .follow
     }
 
+    /// Whether a form that this host follows has edits that were made here before it followed, and
+    /// that are not sent.
+    func hasEditsApart(_ form: LiveForm) -> Bool {
+        guard follows(form), let link = form.link else { return false }
+        return !link.outbox.hasTold(
+            Dot(replica, form.committed.context.highestCounter(of: replica)))
+    }
+
+    /// Why a form that this host follows is not as the others have it; `nil` if it is, or will be.
+    func whyApart(_ form: LiveForm, _ agreement: (agreeing: Int, of: Int)) -> String? {
+        guard agreement.agreeing < agreement.of, hasEditsApart(form) else { return nil }
+        return "this host follows, and has edits of it that are not sent; set link.mode to both "
+            + "until they are"
+    }
+
     /// Whether somebody is root, the daemon's user or in its group.
     func operates(_ peer: Peer) -> Bool {
         let isInGroup = configuration.creatorsGID.map { peer.gid == $0 || peer.groups.contains($0) }

@@ -29,11 +29,12 @@ extension Engine {
         if !shared.streams.isEmpty {
             status["streams"] = .array(machine.streams.map { .object($0) })
         }
-        status["unsent"] = .object(
-            JSONObject([
-                ("transactions", .integer(machine.unsent.transactions)),
-                ("bytes", .integer(machine.unsent.bytes)),
-            ]))
+        var unsent = JSONObject([
+            ("transactions", .integer(machine.unsent.transactions)),
+            ("bytes", .integer(machine.unsent.bytes)),
+        ])
+        unsent["why"] = fleet.machine.unpublished.map { .string($0) }
+        status["unsent"] = .object(unsent)
         let behind = fleet.machine.behind
         status["behind"] = .object(
             JSONObject([
@@ -59,9 +60,13 @@ extension Engine {
                         .integer(Int64(clamping: fleet.machine.unsent(of: form.name)))
                     ),
                 ])
-                if held.contains(form.name) {
-                    row["held"] = .string(fleet.whyHeld(form.name))
-                }
+                let others = fleet.machine.disagreeing(
+                    on: form.name, at: now.monotonicNanoseconds)
+                if !others.isEmpty { row["disagrees"] = .array(others.map { .string($0) }) }
+                let why =
+                    held.contains(form.name)
+                    ? fleet.whyHeld(form.name) : whyApart(form, agreement)
+                row["held"] = why.map { .string($0) }
                 return .object(row)
             } + (operates(peer) ? held.filter { form(named: $0) == nil }.sorted() : []).map {
                 // It has not come here yet, and has no rule on who may read it.
@@ -115,6 +120,7 @@ extension Engine {
         let unsent = fleet.machine.unsent(of: form.name)
         if unsent > 0 { return state(.behind, "\(unsent) edits wait to be sent") }
         let agreement = fleet.machine.agreement(on: form.name, at: now.monotonicNanoseconds)
+        if let why = whyApart(form, agreement) { return state(.held, why) }
         return agreement.agreeing == agreement.of
             ? state(.agrees, nil)
             : state(.behind, "agrees with \(agreement.agreeing) of \(agreement.of) hosts")
@@ -186,6 +192,15 @@ extension LinkMachine {
         return ownBeacon.forms.allSatisfy { form in
             host.beacon.form(named: form.name).map { $0.digest == form.digest } ?? true
         }
+    }
+
+    /// The hosts that had read the same of a form as this one and had not the same.
+    func disagreeing(on form: String, at now: UInt64) -> [String] {
+        guard let ownBeacon, let own = ownBeacon.form(named: form) else { return [] }
+        return agreement.hosts.filter { host in
+            agreement.isHeard(host, at: now)
+                && Agreement.compare(own, of: ownBeacon, host.beacon) == .disagrees
+        }.map(\.name)
     }
 
     /// With how many hosts this one agreed on a form when it last said what it has, of how many

@@ -251,6 +251,10 @@ extension Engine {
                 "two machines write as replica \(replica): one is a copy of the other; "
                     + "start one of them with --new-replica")
         case .otherLife: leaveReplica()
+        case .unpublished(let reason):
+            say(
+                .warning, "unpublished",
+                "the server does not take what this host publishes: \(reason); edits wait here")
         case .overflowed(let form):
             say(
                 .warning, "overflowed",

@@ -81,6 +81,12 @@ struct SharedOutbox {
         isToldWritten = false
     }
 
+    /// Whether the log has this write, for all that is known.
+    func hasTold(_ dot: Dot) -> Bool {
+        guard dot.counter > 0 else { return true }
+        return told.map { $0.replica == dot.replica && $0.counter >= dot.counter } ?? false
+    }
+
     /// Returns what a batch writes of what the log has taken.
     mutating func settle(_ form: FormKey) -> [StoreOperation] {
         guard let told, !isToldWritten, !fleet.isEmpty else { return [] }
@@ -177,9 +183,16 @@ extension Engine {
         }
     }
 
-    /// The log of the fleet has a whole of a form.
+    /// The log of the fleet has a whole of a form, or of one that was deleted.
     func noteTold(_ name: String, covering context: CausalContext) {
-        guard let form = sharedForm(name), let shared = form.link else { return }
+        guard let form = sharedForm(name), let shared = form.link else {
+            guard let fleet = configuration.link?.fleet,
+                link.underWay?.deletedForms[name] == nil
+            else { return }
+            link.gathering.chores += link.deletedForms.noteInLog(
+                name, of: fleet, covering: context, at: now.wallMilliseconds)
+            return
+        }
         shared.outbox.told(Dot(replica, context.highestCounter(of: replica)))
         link.gathering.chores += shared.outbox.settle(form.key)
     }

@@ -182,8 +182,7 @@ extension OpenBatch {
         for index in changes.indices { changes[index].seal(into: &steps) }
         for key in keys { steps.append(.putKey(key.row, of: key.form)) }
         if let cursor { steps.append(.putOngoing(.cursor(cursor))) }
-        steps += DeletedForms.steps(deletedForms)
-        return steps + chores
+        return steps + chores + DeletedForms.steps(deletedForms)
     }
 }
 

@@ -83,6 +83,31 @@ struct FleetAccessTests {
         #expect(note(follower, follower.root, "mine").contains("result"))
     }
 
+    @Test("a follower with edits of its own says so, and nobody takes them for an error of joins")
+    func editsOfFollower() throws {
+        let world = try LinkedFleet(seed: 53)
+        let (first, follower) = (world.hosts[0], world.hosts[1])
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        world.cut(follower)
+        #expect(note(follower, follower.root, "mine").contains("result"))
+        follower.engine.configuration.link?.mode = .follow
+        try follower.killDaemon()
+        world.increment(first)
+        follower.comeUp()
+        try world.spend(seconds: 120)
+        let status = follower.engine.call(follower.root, .serverStatus).joined()
+        #expect(status.contains("this host follows, and has edits of it that are not sent"))
+        for host in world.hosts {
+            #expect(host.engine.engine.fleet?.counters.disagreements == 0)
+        }
+        world.sites.disconnected(1)
+        follower.engine.configuration.link?.mode = .both
+        try follower.killDaemon()
+        #expect(try world.settle() == nil)
+        #expect(first.value("count") == 1 && first.value("note") == "mine")
+    }
+
     @Test("my edits on another host are mine to undo only where one name is one person")
     func undo() throws {
         for users in LinkConfiguration.Users.allCases {

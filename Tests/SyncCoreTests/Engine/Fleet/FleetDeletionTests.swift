@@ -118,6 +118,44 @@ struct FleetDeletionTests {
         for host in world.hosts { #expect(host.value("count") == 2) }
     }
 
+    @Test("the log is told of a deletion once, not by all that hear of it, nor at each start")
+    func once() throws {
+        let world = try settled(seed: 7)
+        try world.spend(seconds: 30)
+        func isWhole(_ message: LinkPublication) -> Bool { message.subject.contains(".s.") }
+        let before = world.stream.everTaken.count(where: isWhole)
+        world.hosts[0].delete()
+        try world.spend(seconds: 30)
+        #expect(!world.hosts.contains(where: isThere))
+        for host in world.hosts {
+            world.sites.disconnected(host.index)
+            try host.killDaemon()
+            host.comeUp()
+        }
+        try world.spend(seconds: 30)
+        #expect(world.stream.everTaken.count(where: isWhole) == before + 1)
+        // What is written later is told as well.
+        world.apply(fields, on: 1)
+        #expect(try world.settle() == nil)
+        world.hosts[2].delete()
+        #expect(try world.settle() == nil)
+        #expect(!world.hosts.contains(where: isThere))
+        // Another log has nothing of it.
+        world.stream.delete()
+        for host in world.hosts { world.cut(host) }
+        #expect(try world.settle() == nil)
+        let late = try world.spend(seconds: 30, keeping: isWhole)
+        #expect(!late.isEmpty)
+    }
+
+    @Test("a form that came as a whole is not sent as one by those who got it")
+    func wholeOnce() throws {
+        let world = try settled(seed: 8)
+        try world.spend(seconds: 30)
+        let wholes = world.stream.everTaken.filter { $0.subject.contains(".s.") }
+        #expect(wholes.map(\.subject) == ["ps.ops.h0.s.shared"])
+    }
+
     @Test("a newcomer hears of deleted forms from the log alone")
     func newcomer() throws {
         let world = try LinkedFleet(hosts: 3, seed: 6)
