@@ -13,7 +13,7 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
     init() {}
 
     /// The list of one element.
-    init(only: Element) {
+    init(only: consuming Element) {
         head = only
     }
 
@@ -55,8 +55,14 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
         if place > 0 { others![place - 1] = element } else { head = element }
     }
 
+    /// As of any collection, without the coroutine of the subscript.
+    @inline(__always) func allSatisfy(_ isTrue: (Element) -> Bool) -> Bool {
+        guard let head else { return true }
+        return isTrue(head) && others?.allSatisfy(isTrue) ?? true
+    }
+
     /// Adds an element after all others.
-    mutating func append(_ element: Element) {
+    mutating func append(_ element: consuming Element) {
         if head == nil {
             head = element
         } else if others == nil {
@@ -80,7 +86,7 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
     /// The results of `transform` for each element.
     func mapped<Other>(_ transform: (Element) -> Other) -> Few<Other> {
         var other = Few<Other>()
-        for place in indices { other.append(transform(self[place])) }
+        for place in 0..<count { other.append(transform(element(place))) }
         return other
     }
 }
@@ -131,9 +137,7 @@ struct IndexTable<Value> {
     private var first = -1
     /// The places in `values` by index. 0 means none, because `first` has place 0.
     private var places: [Int32] = []
-    /// The values; as many as `indexes`.
     private var values = Few<Value>()
-    private(set) var indexes = Few<Int>()
 
     @inline(__always) var isEmpty: Bool { first < 0 }
 
@@ -148,11 +152,6 @@ struct IndexTable<Value> {
     /// The value of a place.
     @inline(__always) func value(at place: Int) -> Value { values.element(place) }
 
-    /// Replaces the value of a place.
-    @inline(__always) mutating func replace(_ place: Int, by value: consuming Value) {
-        values.replace(place, by: value)
-    }
-
     /// Sets the value of an index, which is not negative.
     mutating func set(_ value: consuming Value, at index: Int) {
         if let place = place(of: index) { return values.replace(place, by: value) }
@@ -165,6 +164,5 @@ struct IndexTable<Value> {
             places[index] = Int32(values.count)
         }
         values.append(value)
-        indexes.append(index)
     }
 }

@@ -94,14 +94,15 @@ struct Admission {
     /// A used key is kept for the promised time, so a uid with too many keys cannot use another
     /// one. If the oldest key were dropped, its retry would be executed twice.
     private func keyLimitError(_ usage: KeyIndex.Usage) -> WireError? {
-        let (name, max) =
-            usage.keys >= keysMax
-            ? ("keysPerUserMax", keysMax) : ("keyBytesPerUserMax", keyBytesMax)
-        if usage.keys < keysMax, usage.bytes < keyBytesMax { return nil }
-        return .limit(
-            name, max: max,
-            "\(usage.keys) idempotency keys are kept for you already; they expire after "
-                + "\(keyHours) hours")
+        func error(_ name: String, _ max: Int) -> WireError {
+            .limit(
+                name, max: max,
+                "\(usage.keys) idempotency keys are kept for you already; they expire after "
+                    + "\(keyHours) hours")
+        }
+        if usage.keys >= keysMax { return error("keysPerUserMax", keysMax) }
+        if usage.bytes >= keyBytesMax { return error("keyBytesPerUserMax", keyBytesMax) }
+        return nil
     }
 }
 

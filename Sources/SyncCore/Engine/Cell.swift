@@ -15,9 +15,16 @@ final class Cell {
     let runs: SharedRuns?
     /// What readers see: a cache. It derives from cells that are replaced together with this one,
     /// so it is valid as long as the cell.
-    var shown: ShownValue?
+    var shown = Shown.unknown
     /// The members of the Field as JSON text: a cache for readers. Only for short texts.
     var text: SharedBytes?
+
+    enum Shown {
+        case unknown
+        /// The value of the cell, without flags.
+        case value
+        case other(ShownValue)
+    }
 
     /// The longest text that a cell keeps: enough for most fields, and long texts are not in memory
     /// twice.
@@ -25,7 +32,7 @@ final class Cell {
 
     /// A cell that `revision` changed; 0 if nobody has changed the control.
     init(
-        _ content: CellContent, revision: UInt64 = 0, at: Int64 = 0, by: Author? = nil,
+        _ content: consuming CellContent, revision: UInt64 = 0, at: Int64 = 0, by: Author? = nil,
         runs: SharedRuns? = nil
     ) {
         self.content = content
@@ -37,12 +44,21 @@ final class Cell {
 
     /// Clears the caches.
     func forgetShown() {
-        shown = nil
+        shown = .unknown
         text = nil
     }
 
+    /// The value that readers see, if it is known.
+    var shownValue: JSON? {
+        switch shown {
+        case .unknown: nil
+        case .value: value
+        case .other(let shown): shown.value
+        }
+    }
+
     /// The same field as readers see it, with the content after a silent write.
-    func withSilentWrites(_ content: CellContent) -> Cell {
+    func withSilentWrites(_ content: consuming CellContent) -> Cell {
         let cell = Cell(content, revision: revision, at: at, by: by, runs: runs)
         cell.shown = shown
         cell.text = text

@@ -19,6 +19,8 @@ struct ChangeLog {
         /// The fields that it touches, for subscribers with a filter; `nil` means all (a
         /// definition).
         var touched: FieldNumbers?
+
+        var count: Int { end - start }
     }
 
     /// A chunk starts small, so that a thousand inactive forms are cheap, and grows up to this
@@ -89,8 +91,7 @@ struct ChangeLog {
         precondition(revision < end, "a revision is appended before it is shown")
         if lastRead.from != .max { lastRead = (.max, 0, .max, Output()) }
         while next <= revision {
-            let entry = entries[index(of: next)]
-            bytes += entry.end - entry.start
+            bytes += entries[index(of: next)].count
             next += 1
         }
         trim(to: bytesMax, retained)
@@ -151,7 +152,7 @@ struct ChangeLog {
 
     private mutating func drop(_ oldest: FrameChunk, _ retained: RetainedBytes) {
         while first < next, let entry = entries.first, entry.chunk === oldest {
-            bytes -= entry.end - entry.start
+            bytes -= entry.count
             first += 1
             entries.takeFirst()
         }

@@ -57,8 +57,8 @@ extension Connection {
     }
 
     var activity: ActivityState {
+        if let activity = clientState?.activity { return activity }
         let state = clientStateOrNew
-        if let activity = state.activity { return activity }
         let made = ActivityState()
         state.activity = made
         return made
@@ -142,9 +142,7 @@ extension Connection {
     func note(_ transaction: Transaction, living: () -> Set<FormKey>) {
         let form = transaction.form
         activity.ownDots.insert(in: form.key, held: { form.working.heldDots }, living: living) {
-            for place in 0..<transaction.dots.count {
-                $0.insert(transaction.dots.element(place))
-            }
+            for dot in transaction.dots { $0.insert(dot) }
         }
     }
 

@@ -124,7 +124,6 @@ extension Engine {
     func gather(_ extent: Extent, of form: LiveForm, _ row: consuming RevisionRow?) {
         let limits = configuration.limits
         let added = row.map { (revision: $0.revision, uid: $0.uid, bytes: $0.bytesEstimate) }
-        var row = row
         var dropped: (through: UInt64, bytes: Int)?
         link.gathering.withChanges(form) { changes in
             switch extent {

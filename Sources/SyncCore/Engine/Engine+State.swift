@@ -159,9 +159,8 @@ extension Engine {
     func set(
         _ control: Int, of form: LiveForm, _ edit: PlainRequest.Edit, _ call: PendingCall
     ) throws(WireError) {
-        let action = edit.action
         let connection = call.connection
-        let isOpen = form.working.definition.isOpen[control] && !action.isPress
+        let isOpen = form.working.definition.isOpen[control] && !edit.action.isPress
         if isOpen {
             try requireWritable(form)
         } else {
@@ -175,13 +174,13 @@ extension Engine {
         workspace.patternMeter.begin(configuration.limits.patternStepsMax)
         defer { workspace.patternMeter.end() }
         if !isOpen {
-            try requireEdit(action, form, form.working, control, connection.peer)
+            try requireEdit(edit.action, form, form.working, control, connection.peer)
             try requireMessage(nil, form.working.definition, control, form)
         }
         if !transaction.definition.runButtons.isEmpty {
             transaction.rareOrNew.runTerms = runTerms(nil)
         }
-        try apply(action, to: control, seen(claim, form), transaction)
+        try apply(edit.action, to: control, seen(claim, form), transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
         try transaction.checkRuns()
@@ -262,7 +261,7 @@ extension Engine {
         let answered =
             named == transaction.touched
             ? named : Few((Array(named) + transaction.touched).sortedDistinct())
-        let state = form.working
+        let state = transaction.state
         publish(transaction, message)
         answerEdit(call, of: form) { writer in
             SetResult.encode(
@@ -270,7 +269,7 @@ extension Engine {
                 skipped: skipped, into: &writer
             ) { writer in
                 if seen.isEmpty, transaction.dots.count == 1 {
-                    writer.token(transaction.dots.element(0))
+                    writer.token(transaction.dots[0])
                 } else {
                     writer.token(state.answerContext(seen, transaction.dots))
                 }
@@ -284,7 +283,7 @@ extension Engine {
                 }
             }
         }
-        notePresses(transaction.runs, of: form)
+        if let runs = transaction.rare?.runs { notePresses(runs, of: form) }
     }
 
     /// Adds the result of a transaction to the gathering batch, and sets deadlines of its leases.
@@ -308,7 +307,7 @@ extension Engine {
             frame = appendFrame(of: transaction, message, tellsWas: false)
         }
         var cells = transaction.touched
-        for index in transaction.silent { cells.append(index) }
+        for index in transaction.rare?.onlySilent ?? Few() { cells.append(index) }
         publish(record, frame, cells: cells, of: form)
     }
 
@@ -329,14 +328,14 @@ extension Engine {
                 record, bytes: row.bytesEstimate - frame.count, revision: revision,
                 depthMax: configuration.limits.undoDepthMax)
         }
-        gather(.cells(cells), of: form, row)
+        gather(.cells(cells), of: form, consume row)
     }
 
     /// Writes the notification of a transaction to the log of its form.
     private func appendFrame(
         of transaction: Transaction, _ message: String?, tellsWas: Bool
     ) -> SharedBytes {
-        let (form, state) = (transaction.form, transaction.form.working)
+        let (form, state) = (transaction.form, transaction.state)
         let numbers = form.numbers(ofControls: transaction.touched, in: state.definition)
         var ranges = Few<Range<Int>>()
         let frame = form.changeLog.append(
@@ -354,12 +353,14 @@ extension Engine {
                         let hasWas = tellsWas && state.definition.types[index] != .secure
                         FieldChange.encode(
                             state.definition.controls[index].id,
-                            was: hasWas ? transaction.before.element(place).shown?.value : nil,
+                            was: hasWas ? transaction.before.element(place).shownValue : nil,
                             into: &writer
                         ) { writer in
                             let start = writer.nextValue
                             state.write(
-                                index, notifying: transaction.concurrent.contains(sorted: index),
+                                index,
+                                notifying: transaction.rare?.concurrent.contains(sorted: index)
+                                    ?? false,
                                 into: &writer)
                             ranges.append(start..<writer.count)
                         }

@@ -255,7 +255,7 @@ package final class FormState {
     /// new dots (CAUSALITY.md, 2 and 3). If the token would be longer than a client may send, dots
     /// that are in no store are left out, and then all loose dots. A token that names fewer writes
     /// than were seen is safe: the next edit is concurrent with the others.
-    func answerContext(_ seen: CausalContext, _ dots: Few<Dot>) -> CausalContext {
+    func answerContext(_ seen: CausalContext, _ dots: DotRun) -> CausalContext {
         var context = seen.isEmpty ? seen : seen.clipped(to: self.context)
         for dot in dots { context.insert(dot) }
         // An entry of a replica or a loose dot takes at most 48 bytes of a token.
@@ -273,10 +273,22 @@ package final class FormState {
 
     /// What readers see of a control.
     func shown(_ index: Int) -> ShownValue {
-        if let shown = cells[index].shown { return shown }
-        let shown = definition.shown(index) { value($0) }
-        cells[index].shown = shown
-        return shown
+        let cell = cells[index]
+        switch cell.shown {
+        case .value: return ShownValue(cell.value)
+        case .other(let shown): return shown
+        case .unknown:
+            let shown = definition.shown(index) { value($0) }
+            cell.shown = .other(shown)
+            return shown
+        }
+    }
+
+    /// The cell of a control, of which is known what readers see.
+    func cellAsShown(_ index: Int) -> Cell {
+        let cell = cells[index]
+        if case .unknown = cell.shown { _ = shown(index) }
+        return cell
     }
 
     /// The state of a field for readers.
@@ -333,21 +345,24 @@ package final class FormState {
 
     /// Writes the members of a field's state into an open object: see `field`.
     func write(_ index: Int, notifying: Bool, into writer: inout JSONWriter) {
-        let cell = cells[index]
-        if cell.shown == nil { cell.shown = shown(index) }
-        guard let by = cell.by, !by.text.isEmpty, let shown = cell.shown, !shown.hasFlags,
-            hasUsualMembers(cell, index)
+        let cell = cellAsShown(index)
+        guard let by = cell.by, !by.text.isEmpty, hasUsualMembers(cell, index)
         else { return field(index, notifying: notifying).encodeMembers(into: &writer) }
-        FieldState.encodeStart(
-            shown.value, Revision(clamping: cell.revision), isSet: cell.isSet, into: &writer)
+        let revision = Revision(clamping: cell.revision)
+        if case .other(let shown) = cell.shown {
+            FieldState.encodeStart(shown.value, revision, isSet: cell.isSet, into: &writer)
+        } else {
+            FieldState.encodeStart(cell.value, revision, isSet: cell.isSet, into: &writer)
+        }
         writer.key("by")
         writer.raw(by.text)
         writer.member("at", Timestamp(milliseconds: cell.at))
     }
 
     /// Whether a field has no other members than nearly every one: it shows its own value, which
-    /// has no concurrent values, leases or runs and is not secret.
+    /// has no flags, concurrent values, leases or runs and is not secret.
     private func hasUsualMembers(_ cell: Cell, _ index: Int) -> Bool {
+        if case .other(let shown) = cell.shown, shown.hasFlags { return false }
         guard definition.targets[index].count == 1, definition.targets[index][0] == index,
             cell.content.leases == nil, !cell.content.mayHaveSiblings
         else { return false }

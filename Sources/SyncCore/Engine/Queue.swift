@@ -23,7 +23,9 @@ package struct Queue<Element>: RandomAccessCollection {
     }
 
     /// Adds an element after all others.
-    @inlinable package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable package mutating func append(_ element: consuming Element) {
+        elements.append(element)
+    }
 
     /// Removes up to `wanted` elements from the front, one by one.
     mutating func take(_ wanted: Int, _ body: (Element) -> Void) {

@@ -32,11 +32,15 @@ extension Transaction {
 
     /// A text that was just admitted is what readers see; it need not be checked again for them.
     private func noteAccepted(_ edit: StoredEdit, _ control: Int) {
-        guard case .set(let value) = edit, definition.types[control] == .text,
+        guard case .set = edit, definition.types[control] == .text,
             !definition.controls[control].isRequired
         else { return }
-        let cell = self.cell(control)
-        if cell.shown == nil, cell.value == value { cell.shown = ShownValue(value) }
+        let cell = cell(control)
+        if case .unknown = cell.shown, case .register(let register) = cell.content.store,
+            register.siblings.count == 1
+        {
+            cell.shown = .value
+        }
     }
 
     /// Counts the values that a write of a control visits, because the number of changes alone does

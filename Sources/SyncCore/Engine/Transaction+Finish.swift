@@ -13,7 +13,7 @@ extension Transaction {
             "\(ids.joined(separator: ", ")): \(why); read the values again and decide",
             form: form.name, field: ids.first)
         error.fields = controls.map {
-            NamedField(id: definition.controls[$0].id, state: form.working.field($0))
+            NamedField(id: definition.controls[$0].id, state: state.field($0))
         }
         return error
     }
@@ -23,7 +23,7 @@ extension Transaction {
     func checkEnabled(_ controls: Few<Int>? = nil) throws(WireError) {
         let named = controls ?? named
         // Most controls have no condition.
-        guard named.contains(where: { definition.mayBeDisabled($0) }) else { return }
+        if named.allSatisfy({ !definition.mayBeDisabled($0) }) { return }
         var checked = DistinctIndexes()
         let judge = ConditionEvaluator(definition) { self.value($0) }
         for control in named where checked.insert(control) && !judge.isEnabled(control) {
@@ -44,8 +44,7 @@ extension Transaction {
     func finish(
         _ kind: RevisionRecord.Kind, session: String?, undoes: UndoneRevision?, skipped: [String]
     ) {
-        let state = form.working
-        var written = written.indexes.sortedDistinct()
+        var written = written.sortedDistinct()
         if let leased = rare?.leased, !leased.isEmpty {
             written = Few((Array(written) + leased).sortedDistinct())
         }
@@ -61,12 +60,9 @@ extension Transaction {
         }
         let order = definition.withDependents(written)
         // The earlier values of all fields are computed before any cell changes.
-        before = order.mapped { index in
-            _ = state.shown(index)
-            return state.cells[index]
-        }
-        if !concurrent.isEmpty {
-            concurrent = definition.withDependents(concurrent.sortedDistinct())
+        before = order.mapped { state.cellAsShown($0) }
+        if let rare, !rare.concurrent.isEmpty {
+            rare.concurrent = definition.withDependents(rare.concurrent.sortedDistinct())
         }
         record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
@@ -83,7 +79,7 @@ extension Transaction {
                     cell.content, revision: revision, at: stamp.milliseconds, by: author,
                     runs: state.cells[index].runs)
         }
-        runs = addRuns()
+        addRuns()
         touched = order
         state.revision = revision
         state.context = shared.map { context.union($0.context) } ?? context
@@ -93,14 +89,16 @@ extension Transaction {
     private func usualContent(
         _ order: Few<Int>, _ kind: RevisionRecord.Kind
     ) -> RevisionRecord.Content? {
-        guard kind == .set, rare == nil, order.count == 1, concurrent.isEmpty else { return nil }
-        let before = form.working.cells[order.element(0)]
+        guard kind == .set, rare == nil, order.count == 1,
+            let last = lastWrite(of: order.element(0))
+        else { return nil }
+        let before = state.cells[order.element(0)]
         guard case .register(let register) = before.content.store, register.siblings.count < 2,
             before.content.silentWrites.isEmpty, before.content.leases == nil
         else { return nil }
         return .write(
             RevisionRecord.RegisterWrite(
-                field: definition.controls[order.element(0)].id, dot: written.value(at: 0).dot,
+                field: definition.controls[order.element(0)].id, dot: last.dot,
                 over: register.siblings.first?.dot, was: before.isSet ? before.value : nil))
     }
 
@@ -113,7 +111,7 @@ extension Transaction {
         var lost = JSONObject()
         for index in concurrent where written.contains(sorted: index) {
             lost[definition.controls[index].id] = content(index).lost(
-                { !form.working.context.contains($0) }, index, of: definition)
+                { !state.context.contains($0) }, index, of: definition)
         }
         return .details(
             RevisionRecord.Details(
@@ -135,7 +133,7 @@ extension Transaction {
 
     /// The last press of a button with `runs`, or of the one that it binds.
     func press(of index: Int) -> Dot? {
-        if runs.isEmpty { return nil }
+        guard let runs = rare?.runs, !runs.isEmpty else { return nil }
         guard let root = definition.targets[index].first else { return nil }
         let id = definition.controls[root].id
         return runs.last { $0.field == id && !$0.run.state.isFinal }?.run.press

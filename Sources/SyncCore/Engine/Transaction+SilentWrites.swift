@@ -132,7 +132,7 @@ extension Transaction {
         _ undoneAs: [Dot], _ repeats: [Dot], _ place: SilentWrite.Place, _ target: Int
     ) -> SilentWrite {
         let isSameUser =
-            form.working.cells[target].by?.uid == author.uid
+            state.cells[target].by?.uid == author.uid
             || !undoneAs.isEmpty && undoneAs.allSatisfy(isOwn)
         return SilentWrite(place, undoneAs: isSameUser ? undoneAs : [place.dot], repeats: repeats)
     }

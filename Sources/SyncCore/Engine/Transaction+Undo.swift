@@ -16,8 +16,8 @@ extension Transaction {
     /// quadratic.
     func undoSteps() -> Few<UndoStep> {
         var steps = Few<UndoStep>()
-        for place in written.indexes.indices {
-            let step = undoStep(of: written.indexes.element(place))
+        for place in written.indices {
+            let step = undoStep(of: written.element(place))
             if let step, !step.isIdle { steps.append(step) }
         }
         return steps
@@ -25,11 +25,9 @@ extension Transaction {
 
     /// The step that undoes the writes to a control so far; `nil` if they cannot be undone.
     func undoStep(of target: Int) -> UndoStep? {
-        guard let place = written.place(of: target) else { return nil }
+        guard let last = lastWrite(of: target) else { return nil }
         let before = cellBefore(target)
-        guard
-            let action = undoAction(
-                target, written.value(at: place), before: before, after: cell(target))
+        guard let action = undoAction(target, last, before: before, after: cell(target))
         else { return nil }
         // Undoing the end of a lease does not restore the lease.
         let leases = rare?.endsLeases == true ? nil : before.content.leases
@@ -43,7 +41,7 @@ extension Transaction {
 
     /// The step that undoes the change from `before` to `after`; `nil` if it cannot be undone.
     private func undoAction(
-        _ target: Int, _ last: LastWrite, before: Cell, after: Cell
+        _ target: Int, _ last: (dot: Dot, sum: DecimalNumber?), before: Cell, after: Cell
     ) -> UndoStep.Action? {
         let (before, after) = (before.content, after.content)
         let policy = definition.controls[target].conflictPolicy

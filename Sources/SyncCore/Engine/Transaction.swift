@@ -4,23 +4,21 @@
 /// rejected transaction leaves no trace. A class, because each closure would copy all its parts.
 final class Transaction {
     let form: LiveForm
-    let definition: FormDefinition
+    /// The working state of the form.
+    let state: FormState
     /// The author of the writes. When leases end, each field has an author of its own.
     var author: Author
     /// The present time, for leases.
     let reading: Deadlines.Reading
     let stamp: HybridTimestamp
     private(set) var context: CausalContext
-    /// The cells of the written controls, those with silent writes included.
-    private var cells = IndexTable<Cell>()
+    /// The written controls, those with silent writes included.
+    private var writes = IndexTable<Write>()
     /// Controls that were named, whose conditions are judged at the end.
     var named = Few<Int>()
     /// The controls that were written, in the order of their first writes.
-    private(set) var written = IndexTable<LastWrite>()
-    /// Controls with an edit that was concurrent with another; one may occur several times. After
-    /// `finish` also those that derive from them, ascending and each once.
-    var concurrent = Few<Int>()
-    private(set) var dots = Few<Dot>()
+    private(set) var written = Few<Int>()
+    private(set) var dots = DotRun()
     /// The author's connection. The author has seen what it wrote before.
     let connection: Connection?
     /// The number of values that may still be written or visited: see `Limits.valuesMax`.
@@ -37,23 +35,22 @@ final class Transaction {
     var revision: UInt64 = 0
     /// The fields whose stored value changed, and those that derive from them, ascending.
     var touched = Few<Int>()
-    /// The fields with a silent write: only their stores changed, not what is read.
-    var silent = Few<Int>()
     /// The cells of the touched fields before, with their shown values.
     var before = Few<Cell>()
     /// `nil` if nothing changed that is read.
     var record: RevisionRecord?
-    /// New runs of buttons, and those that they replaced.
-    var runs: [RunRow] = []
     /// The members of each touched field, as the notification tells them.
     var texts = Few<SharedBytes>()
     /// What other hosts are told of a shared form.
     var shared: SharedChange?
 
-    /// What a transaction keeps about its writes to a control, apart from the resulting content.
-    struct LastWrite {
-        /// The last write that changed the control.
-        var dot: Dot
+    /// What a transaction keeps about its writes to a control.
+    struct Write {
+        /// The control with the changes so far.
+        var cell: Cell
+        /// The last write that changed it; `nil` if only its leases changed, or nothing that is
+        /// read.
+        var dot: Dot?
         /// The sum of the increments; `nil` without one.
         var sum: DecimalNumber?
     }
@@ -61,6 +58,14 @@ final class Transaction {
     /// The parts that few transactions have. A class, because the end of each other transaction
     /// would visit all of them.
     final class Rare {
+        /// Controls with an edit that was concurrent with another; one may occur several times.
+        /// After `finish` also those that derive from them, ascending and each once.
+        var concurrent = Few<Int>()
+        /// The fields that only have silent writes: their stores changed, not what is read. Set by
+        /// `finish`.
+        var onlySilent = Few<Int>()
+        /// New runs of buttons, and those that they replaced. Set by `finish`.
+        var runs: [RunRow] = []
         /// The end of the values that are set; `nil` if they do not end by themselves.
         var lease: Lease.End?
         /// Whether an undo restores leases. Then `leaseMax` adds none.
@@ -89,19 +94,21 @@ final class Transaction {
         connection: Connection? = nil, valuesMax: Int = .max
     ) {
         self.form = form
-        definition = form.working.definition
+        state = form.working
         self.author = author
         self.stamp = stamp
         self.reading = reading
         self.connection = connection
         self.valuesMax = valuesMax
         valuesLeft = valuesMax
-        context = form.working.context
+        context = state.context
     }
+
+    var definition: FormDefinition { state.definition }
 
     /// The cell of a control, with the changes so far.
     func cell(_ index: Int) -> Cell {
-        cells.place(of: index).map { cells.value(at: $0) } ?? form.working.cells[index]
+        write(of: index)?.cell ?? state.cells[index]
     }
 
     /// The value of a control's store, with the changes so far.
@@ -110,18 +117,19 @@ final class Transaction {
     /// The content of a control, with the changes so far.
     func content(_ index: Int) -> CellContent { cell(index).content }
 
-    func isWritten(_ target: Int) -> Bool { cells.place(of: target) != nil }
+    private func write(of target: Int) -> Write? {
+        writes.place(of: target).map { writes.value(at: $0) }
+    }
+
+    func isWritten(_ target: Int) -> Bool { writes.place(of: target) != nil }
 
     /// Whether the write is part of this transaction.
-    func isOwn(_ dot: Dot) -> Bool {
-        guard let first = dots.first else { return false }
-        return dot.replica == first.replica && dot.counter >= first.counter
-    }
+    func isOwn(_ dot: Dot) -> Bool { dots.contains(dot) }
 
     /// The cell of a control before the first write that changed it.
     func cellBefore(_ target: Int) -> Cell {
         guard let rare, let place = rare.silentCells.place(of: target) else {
-            return form.working.cells[target]
+            return state.cells[target]
         }
         return rare.silentCells.value(at: place)
     }
@@ -149,6 +157,18 @@ extension Transaction {
         get { rare?.approval }
         set { if newValue != nil || rare != nil { rareOrNew.approval = newValue } }
     }
+
+    /// Controls with an edit that was concurrent with another: see `Rare`.
+    var concurrent: Few<Int> {
+        get { rare?.concurrent ?? Few() }
+        set { if !newValue.isEmpty || rare != nil { rareOrNew.concurrent = newValue } }
+    }
+
+    /// The fields that only have silent writes.
+    var silent: Few<Int> {
+        get { rare?.onlySilent ?? Few() }
+        set { if !newValue.isEmpty || rare != nil { rareOrNew.onlySilent = newValue } }
+    }
 }
 
 // MARK: - What was written
@@ -161,22 +181,22 @@ extension Transaction {
 
     /// Records the cell of a control after the write `dot`.
     func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
-        keep(cell, target, dot)
-        if let place = written.place(of: target) {
-            var last = written.value(at: place)
-            last.dot = dot
-            written.replace(place, by: last)
-        } else {
-            written.set(LastWrite(dot: dot), at: target)
-        }
+        keep(dot)
+        let known = write(of: target)
+        if known?.dot == nil { written.append(target) }
+        writes.set(Write(cell: cell, dot: dot, sum: known?.sum), at: target)
+    }
+
+    /// The last write that changed a control, and the sum of its increments; `nil` if none did.
+    func lastWrite(of target: Int) -> (dot: Dot, sum: DecimalNumber?)? {
+        write(of: target).flatMap { write in write.dot.map { ($0, write.sum) } }
     }
 
     /// Adds an increment to the sum of a control that was written.
     func noteSum(_ difference: DecimalNumber, _ target: Int) {
-        guard let place = written.place(of: target) else { return }
-        var last = written.value(at: place)
-        last.sum = last.sum.flatMap { $0.adding(difference) } ?? difference
-        written.replace(place, by: last)
+        guard var write = write(of: target) else { return }
+        write.sum = write.sum.flatMap { $0.adding(difference) } ?? difference
+        writes.set(write, at: target)
     }
 
     /// Records the content of a control of which only the leases changed.
@@ -185,9 +205,9 @@ extension Transaction {
         rareOrNew.leased.append(target)
     }
 
-    /// Replaces the content of a control that was written.
+    /// Replaces the content of a control.
     func replaceContent(_ content: consuming CellContent, _ target: Int) {
-        cells.set(newCell(content, target), at: target)
+        replace(newCell(content, target), target)
     }
 
     func noteEndOfLeases() { rareOrNew.endsLeases = true }
@@ -200,22 +220,50 @@ extension Transaction {
     /// Records the content of a control after the silent write `dot`.
     func noteSilent(_ content: consuming CellContent, _ target: Int, _ dot: Dot) {
         let cell = newCell(content, target)
-        keep(cell, target, dot)
+        keep(dot)
+        replace(cell, target)
         rareOrNew.silent.append(target)
-        if written.place(of: target) == nil { rareOrNew.silentCells.set(cell, at: target) }
+        if lastWrite(of: target) == nil { rareOrNew.silentCells.set(cell, at: target) }
     }
 
     /// A cell of the next revision, by the present author.
     func newCell(_ content: consuming CellContent, _ target: Int) -> Cell {
-        let state = form.working
-        return Cell(
+        Cell(
             content, revision: state.revision + 1, at: stamp.milliseconds, by: author,
             runs: state.cells[target].runs)
     }
 
-    private func keep(_ cell: Cell, _ target: Int, _ dot: Dot) {
+    private func keep(_ dot: Dot) {
         context.insert(dot)
         dots.append(dot)
-        cells.set(cell, at: target)
+    }
+
+    /// Replaces the cell of a control, without a write that changes it.
+    private func replace(_ cell: Cell, _ target: Int) {
+        let known = write(of: target)
+        writes.set(Write(cell: cell, dot: known?.dot, sum: known?.sum), at: target)
+    }
+}
+
+/// The writes of a transaction: those of one replica that follow each other.
+struct DotRun: RandomAccessCollection {
+    private var head = Dot(ReplicaID(id: 0, epoch: 0), 0)
+    private(set) var count = 0
+
+    var startIndex: Int { 0 }
+
+    var endIndex: Int { count }
+
+    subscript(place: Int) -> Dot { Dot(head.replica, head.counter + UInt64(place)) }
+
+    func contains(_ dot: Dot) -> Bool {
+        dot.replica == head.replica && dot.counter >= head.counter
+            && dot.counter - head.counter < UInt64(count)
+    }
+
+    mutating func append(_ dot: Dot) {
+        if count == 0 { head = dot }
+        count += 1
+        precondition(self[count - 1] == dot, "the writes of a transaction follow each other")
     }
 }

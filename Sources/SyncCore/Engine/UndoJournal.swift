@@ -138,18 +138,19 @@ struct UndoJournal {
 
         var oldest: UInt64 { transactions.first?.revision ?? .max }
 
-        mutating func append(_ transaction: Transaction) {
-            transactions.append(transaction)
+        /// Whether an edit may end the redo of its owner.
+        var hasUndone: Bool { undoCount > 0 }
+
+        mutating func append(_ transaction: consuming Transaction) {
             count(transaction, 1)
+            transactions.append(transaction)
         }
 
-        mutating func dropOldest() {
-            if let oldest = transactions.takeFirst() { count(oldest, -1) }
-        }
-
-        /// An edit ends the redo of its owner.
-        mutating func endRedo(of transaction: Transaction) {
-            if undoCount > 0, let end = transaction.redoEnd { endRedo(end) }
+        /// Returns the bytes of what was dropped.
+        mutating func dropOldest() -> Int {
+            guard let oldest = transactions.takeFirst() else { return 0 }
+            count(oldest, -1)
+            return oldest.bytes
         }
 
         mutating func endRedo(_ end: RedoEnd) {
@@ -196,7 +197,7 @@ struct UndoJournal {
     private(set) var count = 0
     private var bytes = 0
 
-    /// The only function that changes users, so that the sums stay correct.
+    /// Changes what a user has. The sums stay correct.
     private mutating func change<Result>(
         at place: Int, _ body: (inout UserTransactions) -> Result
     ) -> Result {
@@ -219,20 +220,26 @@ struct UndoJournal {
         add(Transaction(record, revision: revision, bytes: bytes), depthMax: depthMax)
     }
 
-    private mutating func add(_ transaction: Transaction, depthMax: Int) {
+    private mutating func add(_ transaction: consuming Transaction, depthMax: Int) {
         let record = transaction.record
         if record.mayRestore, let end = record.details.redoEnd,
             let place = self.place(of: end.owner.uid, end.owner.host)
         {
             change(at: place) { $0.endRedo(end) }
         }
-        let place = self.place(of: record.by.uid, record.by.host)
-        if place == nil, transaction.isEmpty { return }
-        if place == nil { users.append(UserTransactions(record.by)) }
-        change(at: place ?? users.count - 1) { user in
-            if record.kind == .set { user.endRedo(of: transaction) }
-            if !transaction.isEmpty { user.append(transaction) }
+        let known = self.place(of: record.by.uid, record.by.host)
+        let isEmpty = transaction.isEmpty
+        if known == nil, isEmpty { return }
+        if known == nil { users.append(UserTransactions(record.by)) }
+        let place = known ?? users.count - 1
+        // An edit ends the redo of its owner.
+        let end = record.kind == .set && users[place].hasUndone ? transaction.redoEnd : nil
+        if !isEmpty {
+            count += 1
+            bytes += transaction.bytes
+            users[place].append(transaction)
         }
+        if let end { change(at: place) { $0.endRedo(end) } }
         while count > depthMax { dropOldest { $0.count } }
         while self.bytes > Self.bytesMax, count > 1 { dropOldest { $0.bytes } }
     }
@@ -284,12 +291,18 @@ struct UndoJournal {
     /// Fairness Queueing", INFOCOM 1990). Of equal users, the one with the oldest transaction.
     private mutating func dropOldest(ofMost size: (UserTransactions) -> Int) {
         guard var most = users.indices.first else { return }
-        if users.count == 1 { return change(at: most) { $0.dropOldest() } }
+        if users.count == 1 { return dropOldest(at: most) }
         for place in users.indices.dropFirst() {
             let (more, oldest) = (size(users[place]), users[place].oldest)
             if (more, users[most].oldest) > (size(users[most]), oldest) { most = place }
         }
-        change(at: most) { $0.dropOldest() }
+        dropOldest(at: most)
+    }
+
+    private mutating func dropOldest(at place: Int) {
+        bytes -= users[place].dropOldest()
+        count -= 1
+        if users[place].count == 0 { users.remove(at: place) }
     }
 
     /// The newest transaction that `direction` can undo: of `owner`, or of anybody if `nil`. With a

@@ -182,11 +182,15 @@ extension JSONWriter {
         bool(flag)
     }
 
-    /// A member with a tree; nothing for `nil`.
-    mutating func member(_ name: StaticString, _ json: JSON?) {
-        guard let json else { return }
+    /// A member with a tree.
+    mutating func member(_ name: StaticString, _ json: JSON) {
         key(name)
         value(json)
+    }
+
+    /// A member with a tree; nothing for `nil`.
+    mutating func member(_ name: StaticString, _ json: JSON?) {
+        if let json { member(name, json) }
     }
 
     /// A member with an array of strings; nothing for `nil`.

@@ -33,7 +33,7 @@ import Testing
 
     @Test("answers kept for retries are bounded in bytes, and the newest is among them")
     func bytes() {
-        var index = KeyIndex([], secret: secret)
+        let index = KeyIndex([], secret: secret)
         let result = [UInt8](repeating: 0x20, count: 1 << 20)
         for number in 0..<64 {
             let id = id("k\(number)")
@@ -53,7 +53,7 @@ import Testing
 
     @Test("an answer whose batch is on its way stays, however much there is, and goes if it fails")
     func onItsWay() {
-        var index = KeyIndex([], secret: secret)
+        let index = KeyIndex([], secret: secret)
         let ids = (0..<16).map { id("k\($0)") }
         for id in ids {
             index.note(
@@ -79,7 +79,7 @@ import Testing
 
     @Test("a million keys take a few bytes each, none is forgotten, few unused ones are looked up")
     func filter() {
-        var index = KeyIndex([], secret: secret)
+        let index = KeyIndex([], secret: secret)
         let count = 1_000_000
         func id(_ number: Int) -> KeyIndex.ID { self.id("a key of some length \(number)") }
         for start in stride(from: 0, to: count, by: 1000) {
@@ -101,7 +101,7 @@ import Testing
     @Test("keys are kept for their time, through clocks that jump, and then given up")
     func expiry() {
         let hour: Int64 = 3_600_000
-        var index = KeyIndex([KeyDigest(uid: 1, key: "old", at: 0)], secret: secret)
+        let index = KeyIndex([KeyDigest(uid: 1, key: "old", at: 0)], secret: secret)
         func use(_ key: String, at: Int64) {
             let id = id(key)
             index.note(

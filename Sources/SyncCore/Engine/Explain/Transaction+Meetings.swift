@@ -16,7 +16,7 @@ extension Transaction {
     /// Records that a write of a control was concurrent with others, if it was.
     func note<S: Concurrent>(_ fate: SiblingFate<S>, _ target: Int, _ seen: Seen) {
         guard !fate.concurrent.isEmpty else { return }
-        concurrent.append(target)
+        rareOrNew.concurrent.append(target)
         guard (rare?.meetings.count ?? 0) < Self.meetingsMax else { return }
         var token: String?
         if case .context(let context) = seen {

@@ -219,10 +219,7 @@ extension Engine {
         if written.isEmpty { return result }
         result.revision += 1
         let order = definition.withDependents(Few(written))
-        result.before = order.mapped { index in
-            _ = state.shown(index)
-            return state.cells[index]
-        }
+        result.before = order.mapped { state.cellAsShown($0) }
         for place in order.indices {
             let index = order[place]
             let old = state.cells[index]

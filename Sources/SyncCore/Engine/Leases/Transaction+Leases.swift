@@ -172,10 +172,10 @@ extension Transaction {
     /// write that holds its value.
     func restore(_ stack: LeaseStack, _ target: Int) {
         var cell = content(target)
-        guard let place = written.place(of: target) else { return }
+        guard let last = lastWrite(of: target) else { return }
         var leases = stack.leases
         if !cell.holds(stack.top) {
-            leases[leases.count - 1].dot = written.value(at: place).dot
+            leases[leases.count - 1].dot = last.dot
         }
         cell.leases = stack.with(leases)
         replaceContent(cell, target)

@@ -17,7 +17,7 @@ extension Engine {
             return .proposed
         case .breaksGlass:
             try requireBreakGlass(guards, form, params.message, call.connection.peer)
-            let changed = guards + transaction.written.indexes
+            let changed = guards + transaction.written
             return .brokenGlass(Set(changed.map { definition.controls[$0].id }))
         }
     }
@@ -27,7 +27,7 @@ extension Engine {
         _ transaction: Transaction, _ guards: [Int], _ params: StateSet, _ call: PendingCall
     ) throws(WireError) {
         let (form, definition) = (transaction.form, transaction.definition)
-        let targets = Array(transaction.written.indexes).sortedDistinct()
+        let targets = Array(transaction.written).sortedDistinct()
         if let secret = targets.first(where: { definition.types[$0] == .secure }) {
             throw WireError(
                 .invalidParams, "a secret cannot be proposed; set it apart from the others",

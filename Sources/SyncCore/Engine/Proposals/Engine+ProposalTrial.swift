@@ -136,7 +136,7 @@ extension Engine {
             transaction.approval = approval
             transaction.finish(.set, session: proposal.session, undoes: nil, skipped: [])
             publish(transaction, message)
-            return (transaction.revision, transaction.runs)
+            return (transaction.revision, transaction.rare?.runs ?? [])
         case .definition(let change, let kind, _):
             let result = try carryOut(
                 change, kind, by: author, session: proposal.session, message: message,

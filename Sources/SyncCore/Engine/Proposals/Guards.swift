@@ -6,20 +6,19 @@ extension Transaction {
     /// The guarded controls that these changes ask for approval of, ascending.
     func guardsMet() -> [Int] {
         if definition.guards.isEmpty || isIdle { return [] }
-        var changed = Array(written.indexes)
+        var changed = Array(written)
         changed += rare?.leased ?? Few()
         let touched = definition.withDependents(Few(changed.sortedDistinct()))
         let concerned = definition.guards(concerning: touched)
         if concerned.isEmpty { return [] }
-        let state = form.working
-        let before = ConditionEvaluator(definition) { state.value($0) }
+        let before = ConditionEvaluator(definition) { self.state.value($0) }
         let after = ConditionEvaluator(definition) { self.value($0) }
         let met = definition.guardsMet(touched: touched, before, after) { index in
             state.cells[index].content.differs(from: content(index), index, definition)
         }
         if met.count == concerned.count { return met }
         let outlook = LeaseOutlook(definition) { self.content($0) }
-        let earlier = LeaseOutlook(definition) { state.cells[$0].content }
+        let earlier = LeaseOutlook(definition) { self.state.cells[$0].content }
         return concerned.filter { index in
             met.contains(index) || outlook.exceeds(earlier, of: index, from: index)
         }

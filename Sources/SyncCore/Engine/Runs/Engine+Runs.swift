@@ -176,10 +176,7 @@ extension Engine {
             }).sortedDistinct()
         let transaction = Transaction(form, author: author, stamp: stamp, reading: clocks.read())
         transaction.touched = Few(order)
-        transaction.before = transaction.touched.mapped { place in
-            _ = state.shown(place)
-            return state.cells[place]
-        }
+        transaction.before = transaction.touched.mapped { state.cellAsShown($0) }
         state.revision += 1
         for place in order {
             let old = state.cells[place]

@@ -38,7 +38,7 @@ extension Transaction {
         let id = definition.controls[target].id
         let (pressed, terms) = (rare?.runPresses?[target], rare?.runTerms ?? RunTerms())
         if rules.mode == .one, let pressed { throw busy(id, pressed.first) }
-        let board = form.working.board(target)
+        let board = state.board(target)
         do {
             try board.admit(
                 rules, added: pressed?.count ?? 0, queueMax: terms.queueMax, isOwn: isOwn)
@@ -64,7 +64,7 @@ extension Transaction {
     func checkRuns() throws(WireError) {
         guard let rare, let runPresses = rare.runPresses else { return }
         runPresses.values = valuesText()
-        let boards = form.working.busyButtons.map(\.board)
+        let boards = state.busyButtons.map(\.board)
         let added = (runPresses.all.count - 1) * runPresses.values.count
         let kept = added + boards.reduce(0) { $0 + $1.valueBytes }
         let bytesMax = rare.runTerms.queueBytesMax
@@ -81,8 +81,7 @@ extension Transaction {
 
     /// The values of all fields after the changes so far, as JSON text without secrets.
     private func valuesText() -> [UInt8] {
-        let changed = definition.withDependents(written.indexes.sortedDistinct())
-        let state = form.working
+        let changed = definition.withDependents(written.sortedDistinct())
         var writer = JSONWriter()
         writer.beginObject()
         for index in state.cells.indices where definition.types[index] != .secure {
@@ -105,16 +104,12 @@ extension Transaction {
     }
 
     /// Adds the presses of this transaction to the boards of their buttons, in the new state.
-    ///
-    /// - Returns: the new runs, and those that they replaced, with the ids of their buttons.
-    func addRuns() -> [RunRow] {
-        guard let rare, let runPresses = rare.runPresses else { return [] }
-        let state = form.working
+    func addRuns() {
+        guard let rare, let runPresses = rare.runPresses else { return }
         let text = runPresses.values
         // Presses between which nothing has changed share one copy.
         let kept = state.busyButtons.lazy.compactMap { $0.board.newest?.values }
         let values = kept.first { $0 == text } ?? text
-        var rows: [RunRow] = []
         for press in runPresses.all {
             guard let rules = definition.controls[press.control].runs else { continue }
             var board = state.board(press.control)
@@ -126,9 +121,8 @@ extension Transaction {
             let dropped = board.add(run, rules)
             state.cells[press.control] = state.cells[press.control].with(board)
             let id = definition.controls[press.control].id
-            rows += (dropped + [run]).map { RunRow(field: id, run: $0) }
+            rare.runs += (dropped + [run]).map { RunRow(field: id, run: $0) }
         }
-        return rows
     }
 }
 

@@ -4,7 +4,9 @@
 /// whether the store may have the answer. Limits: in memory, `recentMax` answers of at most
 /// `recentBytesMax` bytes together; and two filters of limited size, one for new keys and one for
 /// the keys before, which is dropped when all its keys have expired.
-struct KeyIndex {
+///
+/// A class, because each look-up would copy all its parts. Confined to the loop.
+final class KeyIndex {
     /// A key belongs to the uid that used it.
     struct ID: Hashable {
         let uid: UInt32
@@ -119,7 +121,7 @@ struct KeyIndex {
     }
 
     /// Records the answer under a key; `pending` is `nil` if it is already durable.
-    mutating func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, pending: Pending?) {
+    func note(_ id: ID, result: [UInt8], digest: UInt64, at: Int64, pending: Pending?) {
         let answer = Recent(result: result, digest: digest, pending: pending)
         let former = recent.updateValue(answer, forKey: id)
         recentBytes += result.count - (former?.result.count ?? 0)
@@ -131,7 +133,7 @@ struct KeyIndex {
     }
 
     /// Drops the oldest answers that are in the store until the limits are met.
-    private mutating func trim() {
+    private func trim() {
         // An answer whose batch is pending stays, because the store does not have it yet.
         while recentOrder.count > Self.recentMax || recentBytes > Self.recentBytesMax,
             let oldest = recentOrder.first, recent[oldest]?.pending == nil
@@ -142,7 +144,7 @@ struct KeyIndex {
     }
 
     /// Keys of a batch are durable: the store has them from now on.
-    mutating func committed(_ ids: [ID]) {
+    func committed(_ ids: [ID]) {
         for id in ids {
             recent[id]?.pending = nil
             current.insert(id.hash)
@@ -151,7 +153,7 @@ struct KeyIndex {
     }
 
     /// Keys of a failed batch are unused again.
-    mutating func failed(_ keys: [KeyRow]) {
+    func failed(_ keys: [KeyRow]) {
         for key in keys {
             forgetAnswer(id(key.uid, key.key))
             let usage = Usage(keys: 1, bytes: Self.rowBytes + key.result.count)
@@ -160,7 +162,7 @@ struct KeyIndex {
     }
 
     /// Drops keys used before that time; returns whether there were any. `now` is the current time.
-    mutating func expire(before: Int64, now: Int64) -> Bool {
+    func expire(before: Int64, now: Int64) -> Bool {
         if before >= currentSince {
             // All keys in `previous` are older than `currentSince`.
             previous = current
@@ -175,18 +177,18 @@ struct KeyIndex {
         return !over.isEmpty
     }
 
-    private mutating func forgetAnswer(_ id: ID) {
+    private func forgetAnswer(_ id: ID) {
         guard let answer = recent.removeValue(forKey: id) else { return }
         recentBytes -= answer.result.count
     }
 
-    private mutating func count(_ uid: UInt32, _ more: Usage, at: Int64) {
+    private func count(_ uid: UInt32, _ more: Usage, at: Int64) {
         let uid = accountUID(uid)
         hours[at / Self.hourMilliseconds, default: [:]][uid, default: Usage()] += more
         usage[uid, default: Usage()] += more
     }
 
-    private mutating func discount(_ uid: UInt32, _ less: Usage, at: Int64) {
+    private func discount(_ uid: UInt32, _ less: Usage, at: Int64) {
         let uid = accountUID(uid)
         let hour = at / Self.hourMilliseconds
         guard var known = hours[hour]?[uid] else { return }
@@ -195,7 +197,7 @@ struct KeyIndex {
         lower(uid, less)
     }
 
-    private mutating func lower(_ uid: UInt32, _ less: Usage) {
+    private func lower(_ uid: UInt32, _ less: Usage) {
         usage[uid]? -= less
         if usage[uid]?.keys ?? 0 <= 0 { usage[uid] = nil }
     }

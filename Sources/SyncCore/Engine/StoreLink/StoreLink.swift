@@ -48,7 +48,7 @@ struct StoreLink {
     private(set) var state = State.idle
     /// The batch that new edits are added to.
     var gathering = OpenBatch(number: 1)
-    var keys: KeyIndex
+    let keys: KeyIndex
     /// Notifications that are being overwritten.
     private(set) var redactions = Redactions()
     /// When a batch was last sent to the store (monotonic nanoseconds).
