@@ -336,7 +336,7 @@ class Fleet:
                         process.args[0], process.returncode, read(log)[-500:]))
 
     def said(self):
-        """Why hosts do not agree, for whoever looks for the reason."""
+        """Why hosts do not agree, with what each says of its link."""
         return "; ".join(
             [self.why] + ["%s %s: %s" % (
                 each.name, {key: value for key, value in each.link().items() if key in (
