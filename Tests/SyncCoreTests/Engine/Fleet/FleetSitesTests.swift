@@ -54,6 +54,8 @@ struct FleetSitesTests {
     func newcomer() throws {
         let world = try settled(seed: 2, homes: [0, 1, 0])
         let (old, late) = (world.hosts[0], world.hosts[2])
+        // The wholes that are due after a start have been sent.
+        try world.spend(seconds: 30)
         world.cut(late)
         for _ in 0..<4 { world.increment(world.hosts[1]) }
         try world.spend(seconds: 5)
