@@ -232,6 +232,8 @@ extension Engine {
                 fleet.wantedWholes[whole.form] = nil
                 part(with: whole, fleet)
             }
+            // A join of what removes a write changes a form, and not what it covers.
+            fleet.digests[changes.form.name] = nil
             tellFleet(of: changes.form)
         }
         tellFleetOfDeleted()

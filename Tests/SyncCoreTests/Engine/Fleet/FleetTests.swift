@@ -25,6 +25,26 @@ struct FleetTests {
         #expect(world.hosts[0].value("count") == 2)
     }
 
+    @Test("hosts agree after one of them has joined that a write is gone, which it covers already")
+    func joinedRemoval() throws {
+        let world = try LinkedFleet(seed: 1)
+        world.apply(fields)
+        world.hosts[0].set(Change(field: "note", .value("hello")))
+        #expect(try world.settle() == nil)
+        try world.spend(seconds: 15)
+        let host = world.hosts[0]
+        var whole = try #require(host.engine.engine.whole(of: "shared"))
+        whole.stores.removeAll { $0.id == "note" }
+        #expect(host.engine.join([.whole(whole)]) == [.joined])
+        host.engine.settle()
+        try world.spend(seconds: 60)
+        for host in world.hosts {
+            #expect(host.value("note") == nil || host.value("note") == "")
+            let status = host.engine.call(host.root, .serverStatus).joined()
+            #expect(status.contains(#""form":"shared","agrees":1,"hosts":1"#), "\(status)")
+        }
+    }
+
     @Test("an edit costs one commit: the cursor behind one's own message waits for the next")
     func commits() throws {
         let world = try LinkedFleet(seed: 2)
