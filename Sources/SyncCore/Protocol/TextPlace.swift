@@ -14,69 +14,65 @@ struct TextPlace {
         place += 1
     }
 
-    /// Writes a number in decimal digits without leading zeros: at most 20.
+    /// Writes a number in decimal digits without leading zeros: at most 20. It may also change the
+    /// bytes behind them, eight bytes in all.
     @inline(__always)
     mutating func put(decimal number: UInt64) {
-        var digits = 1
-        var bound: UInt64 = 10
-        while digits < 20, number >= bound {
-            digits &+= 1
-            bound = digits == 20 ? .max : bound &* 10
+        var last = number
+        if number >= Self.eightDigits {
+            putStart(of: number / Self.eightDigits)
+            last = number % Self.eightDigits
         }
-        var rest = number
-        var index = digits
-        while index > 1 {
-            index &-= 2
-            Self.put(pair: rest % 100, at: place + index)
-            rest /= 100
-        }
-        if index > 0 { place.initialize(to: UInt8(truncatingIfNeeded: rest) &+ 0x30) }
-        place += digits
+        let digits = Self.digits(decimal: last)
+        let zeros =
+            number >= Self.eightDigits ? 0 : Swift.min(7, digits.trailingZeroBitCount / 8)
+        put((digits | 0x3030_3030_3030_3030) &>> UInt64(8 * zeros), 8 &- zeros)
+    }
+
+    private static var eightDigits: UInt64 { 100_000_000 }
+
+    /// The digits before the last eight: rare.
+    @inline(never)
+    private mutating func putStart(of number: UInt64) { put(decimal: number) }
+
+    /// Writes eight bytes, the lowest first, of which `count` stay.
+    @inline(__always)
+    private mutating func put(_ bytes: UInt64, _ count: Int) {
+        UnsafeMutableRawPointer(place).storeBytes(of: bytes.littleEndian, as: UInt64.self)
+        place += count
+    }
+
+    /// The eight decimal digits of a number of so many, the first one in the lowest byte.
+    @inline(__always)
+    private static func digits(decimal number: UInt64) -> UInt64 {
+        let halves = number / 10_000 | (number % 10_000) &<< 32
+        let hundreds = (halves &* 10_486) &>> 20 & 0x0000_007F_0000_007F
+        let pairs = hundreds | (halves &- hundreds &* 100) &<< 16
+        let tens = (pairs &* 103) &>> 10 & 0x000F_000F_000F_000F
+        return tens | (pairs &- tens &* 10) &<< 8
     }
 
     /// Writes the two digits of a number below 100.
     @inline(__always)
     mutating func put(pair number: UInt64) {
-        Self.put(pair: number, at: place)
-        place += 2
-    }
-
-    @inline(__always)
-    private static func put(pair number: UInt64, at place: UnsafeMutablePointer<UInt8>) {
         let tens = (number &* 103) &>> 10
         let digits = 0x3030 &+ tens &+ (number &- tens &* 10) &<< 8
         UnsafeMutableRawPointer(place).storeBytes(
             of: UInt16(truncatingIfNeeded: digits).littleEndian, as: UInt16.self)
+        place += 2
     }
 
-    /// Writes a number in lower hexadecimal digits without leading zeros: at most 16.
+    /// Writes a number in lower hexadecimal digits without leading zeros: at most 16. It may also
+    /// change the bytes behind them, 16 bytes in all.
+    @inline(__always)
     mutating func put(hexadecimal number: UInt64) {
-        let bits = Swift.max(1, UInt64.bitWidth - number.leadingZeroBitCount)
-        var digits = (bits + 3) / 4
+        let digits = Swift.max(1, (UInt64.bitWidth + 3 - number.leadingZeroBitCount) / 4)
         // The first digit is in the four highest bits.
-        var rest = number &<< UInt64(UInt64.bitWidth - 4 * digits)
-        while digits >= 8 {
-            UnsafeMutableRawPointer(place).storeBytes(
-                of: Self.digits(UInt32(truncatingIfNeeded: rest &>> 32)).littleEndian,
-                as: UInt64.self)
-            place += 8
-            digits &-= 8
-            rest &<<= 32
-        }
-        var text = Self.digits(UInt32(truncatingIfNeeded: rest &>> 32))
-        if digits & 4 != 0 {
-            UnsafeMutableRawPointer(place).storeBytes(
-                of: UInt32(truncatingIfNeeded: text).littleEndian, as: UInt32.self)
-            place += 4
-            text &>>= 32
-        }
-        if digits & 2 != 0 {
-            UnsafeMutableRawPointer(place).storeBytes(
-                of: UInt16(truncatingIfNeeded: text).littleEndian, as: UInt16.self)
-            place += 2
-            text &>>= 16
-        }
-        if digits & 1 != 0 { put(UInt8(truncatingIfNeeded: text)) }
+        let high = number &<< UInt64(UInt64.bitWidth - 4 * digits)
+        let start = place
+        put(Self.digits(UInt32(truncatingIfNeeded: high &>> 32)), 8)
+        put(Self.digits(UInt32(truncatingIfNeeded: high)), 8)
+        place = start + digits
     }
 
     /// The eight hexadecimal digits of a number as ASCII, the first one in the lowest byte.

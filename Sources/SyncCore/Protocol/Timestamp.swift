@@ -45,16 +45,15 @@ extension Timestamp: CustomStringConvertible {
         let day = moment.flooredDivision(by: Self.millisecondsADay)
         let time = UInt64(moment - day * Self.millisecondsADay)
         let date = Self.date(day: day)
-        let year = UInt64(date.year)
         var text = TextPlace(place)
         func put(_ pair: UInt64, _ end: UInt8) {
             text.put(pair: pair)
             text.put(end)
         }
-        text.put(pair: year / 100)
-        put(year % 100, UInt8(ascii: "-"))
-        put(UInt64(date.month), UInt8(ascii: "-"))
-        put(UInt64(date.day), UInt8(ascii: "T"))
+        text.put(pair: date.year / 100)
+        put(date.year % 100, UInt8(ascii: "-"))
+        put(date.month, UInt8(ascii: "-"))
+        put(date.day, UInt8(ascii: "T"))
         put(time / 3_600_000, UInt8(ascii: ":"))
         put(time / 60_000 % 60, UInt8(ascii: ":"))
         put(time / 1000 % 60, UInt8(ascii: "."))
@@ -126,18 +125,20 @@ extension Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The date this many days after 1970-01-01. Source: as above, civil_from_days.
-    static func date(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = day + 719_468
-        let era = shifted.flooredDivision(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    /// The date this many days after 1970-01-01; not before the year -400. Source: Neri, Schneider,
+    /// "Euclidean affine functions and their application to calendar algorithms", 2022, figure 12.
+    private static func date(day: Int64) -> (year: UInt64, month: UInt64, day: UInt64) {
+        // Years begin in March, and are counted from 400 years before the first one.
+        let quarters = 4 * UInt64(day + 719_468 + 146_097) + 3
+        let century = quarters / 146_097
+        let product = 2_939_745 * (quarters % 146_097 | 3)
+        let dayOfYear = (product & 0xFFFF_FFFF) / 2_939_745 / 4
+        let month = 2141 * dayOfYear + 197_913
+        let isNextYear: UInt64 = dayOfYear >= 306 ? 1 : 0
+        return (
+            100 * century + product >> 32 + isNextYear - 400, month >> 16 - 12 * isNextYear,
+            (month & 0xFFFF) / 2141 + 1
+        )
     }
 
     private static func days(inMonth month: Int64, of year: Int64) -> Int64 {

@@ -10,10 +10,10 @@ import Testing
             let greatest = UInt64.max >> UInt64(64 - 4 * digits)
             for number in [greatest, greatest / 16 + 1, greatest / 3 + 1, greatest - 9] {
                 #expect(
-                    written { $0.put(hexadecimal: number) } == String(number, radix: 16))
+                    written(16) { $0.put(hexadecimal: number) } == String(number, radix: 16))
             }
         }
-        #expect(written { $0.put(hexadecimal: 0) } == "0")
+        #expect(written(16) { $0.put(hexadecimal: 0) } == "0")
     }
 
     @Test("a decimal number of each length is as the standard library writes it")
@@ -22,23 +22,26 @@ import Testing
         for digits in 1...20 {
             greatest = digits == 20 ? .max : greatest * 10 + 9
             for number in [greatest, greatest / 10 + 1, greatest / 3 + 1, greatest - 9] {
-                #expect(written { $0.put(decimal: number) } == "\(number)")
+                #expect(written(8) { $0.put(decimal: number) } == "\(number)")
             }
         }
-        for number in 0..<UInt64(100) {
-            #expect(written { $0.put(decimal: 100 + number) } == "\(100 + number)")
+        for number in 0..<UInt64(10_000) {
+            #expect(written(8) { $0.put(decimal: number) } == "\(number)")
+            #expect(written(8) { $0.put(decimal: number * 10_000) } == "\(number * 10_000)")
         }
     }
 
-    /// The text, and that nothing is written behind it.
-    private func written(_ put: (inout TextPlace) -> Void) -> String {
+    /// The text, and that nothing behind it and the first `most` bytes is changed.
+    private func written(_ most: Int, _ put: (inout TextPlace) -> Void) -> String {
+        var length = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 24) { buffer, count in
             buffer.initialize(repeating: UInt8(ascii: "."))
             var text = TextPlace(buffer.baseAddress!)
             put(&text)
+            length = text.place - buffer.baseAddress!
             count = buffer.count
-            #expect(buffer[text.place - buffer.baseAddress!] == UInt8(ascii: "."))
         }
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+        #expect(bytes.dropFirst(max(most, length)).allSatisfy { $0 == UInt8(ascii: ".") })
+        return String(decoding: bytes.prefix(length), as: UTF8.self)
     }
 }
