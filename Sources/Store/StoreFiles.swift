@@ -14,7 +14,6 @@ struct StoreFiles {
 
     var database: String { directory + "/pickersync.db" }
     var wal: String { database + "-wal" }
-    var journal: String { database + "-journal" }
     var sharedMemory: String { database + "-shm" }
     var building: String { database + ".building" }
     var new: String { database + ".new" }

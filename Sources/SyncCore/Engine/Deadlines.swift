@@ -62,11 +62,6 @@ struct Deadlines {
         list(name.form)
     }
 
-    mutating func cancel(form: FormKey) {
-        guard forms.removeValue(forKey: form) != nil else { return }
-        tidy()
-    }
-
     func isDue(at now: Reading) -> Bool {
         (steady.first?.at).map { $0 <= now.steady } ?? false
             || (wall.first?.at).map { $0 <= now.wall } ?? false

@@ -173,9 +173,6 @@ public struct CivilTime: Hashable, Sendable, Comparable, CustomStringConvertible
         minute = within % 60
     }
 
-    /// Minutes after midnight.
-    public var minutesAfterMidnight: Int { hour * 60 + minute }
-
     /// Earlier times first.
     public static func < (left: CivilTime, right: CivilTime) -> Bool {
         (left.hour, left.minute) < (right.hour, right.minute)
@@ -206,16 +203,6 @@ public struct CivilDateTime: Hashable, Sendable, Comparable, CustomStringConvert
             let time = CivilTime(String(decoding: bytes[11...], as: UTF8.self))
         else { return nil }
         self.init(date: date, time: time)
-    }
-
-    /// The time this many minutes later; `nil` outside the years 0001 to 9999.
-    public func adding(minutes: Int) -> CivilDateTime? {
-        let (sum, overflow) = time.minutesAfterMidnight.addingReportingOverflow(minutes)
-        guard !overflow else { return nil }
-        let days = sum % 1440 < 0 ? sum / 1440 - 1 : sum / 1440
-        return date.adding(days: days).map {
-            CivilDateTime(date: $0, time: CivilTime(minutesAfterMidnight: sum))
-        }
     }
 
     /// Earlier times first.

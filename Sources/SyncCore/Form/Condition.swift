@@ -98,11 +98,6 @@ extension FormDefinition {
         }
     }
 
-    /// Whether no required value is missing.
-    public func isComplete(values: (Int) -> JSON) -> Bool {
-        required.allSatisfy { !shown($0, values: values).isMissing }
-    }
-
     /// Equality of tags: strings by canonical equivalence, numbers by value. A list equals a list
     /// of the same tags, or a single tag that it contains.
     static func matches(_ value: JSON, _ other: JSON) -> Bool {

@@ -338,9 +338,6 @@ extension FormParser {
 extension String {
     /// Whether the string can be the name of a form (FORM.md, File).
     public var isFormName: Bool { FormParser.isFormName(self) }
-
-    /// Whether the string can be the id of a field (FORM.md, File).
-    public var isFieldID: Bool { FormParser.isFieldID(self) }
 }
 
 // MARK: - Ids

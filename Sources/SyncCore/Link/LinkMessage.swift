@@ -34,9 +34,6 @@ package struct LinkKeys: Sendable {
         self.open = open
         self.digest = digest
     }
-
-    /// How many bytes sealing adds: format, nonce and tag.
-    static let overhead = 1 + 24 + 16
 }
 
 /// One item of a message. The bytes are the engine's.

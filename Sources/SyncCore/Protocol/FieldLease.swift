@@ -17,9 +17,6 @@ public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
         self.then = then
     }
 
-    /// Whether it lasts as long as a connection.
-    public var isHeld: Bool { until == nil }
-
     package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("id", id)
         if let until {

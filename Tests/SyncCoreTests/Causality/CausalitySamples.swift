@@ -1,5 +1,6 @@
 // Short names for tests of causality.
 
+import Simulation
 import SyncCore
 
 /// The replicas of the worked examples.

@@ -1,5 +1,6 @@
 // Tokens: one spelling each, and no harm from hostile ones.
 
+import Simulation
 import SyncCore
 import Testing
 

@@ -1,5 +1,6 @@
 // The six worked examples of the design, value by value.
 
+import Simulation
 import SyncCore
 import Testing
 

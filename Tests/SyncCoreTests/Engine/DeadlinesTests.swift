@@ -53,8 +53,6 @@ import Testing
         #expect(deadlines[name(1)] == .wall(100) && deadlines[name(2)] == nil)
         let taken3 = takeDue(&deadlines, at(500, wall: 100))
         #expect(taken3 == [name(1)])
-        deadlines.set(name(4, form: 7), at: .steady(1))
-        deadlines.cancel(form: 7)
         let taken4 = takeDue(&deadlines, at(1_000))
         #expect(taken4 == [name(3)])
     }
@@ -96,9 +94,6 @@ import Testing
             case 0:
                 deadlines.cancel(name)
                 model[name] = nil
-            case 1 where Int.random(in: 0..<50, using: &random) == 0:
-                deadlines.cancel(form: form)
-                model = model.filter { $0.key.form != form }
             case 1:
                 now.steady += Int64.random(in: 0..<400, using: &random)
                 now.wall += Int64.random(in: -2_000..<2_400, using: &random)

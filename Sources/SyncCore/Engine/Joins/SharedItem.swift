@@ -316,12 +316,6 @@ extension SharedItem {
 }
 
 extension WholeForm {
-    /// The stores of the definition's registers.
-    var hidden: [CausalForm.Field] {
-        stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
-            .filter { SharedDefinition.isRegister($0.key) }
-    }
-
     /// The author of the newest change.
     var lastAuthor: Author? {
         stores.filter { $0.by != nil }.max { $0.at < $1.at }?.by?.withText()
