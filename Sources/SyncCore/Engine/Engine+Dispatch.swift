@@ -89,15 +89,19 @@ extension Engine {
         return admission.admit(kind, call, key, isKeyUnused: isKeyUnused)
     }
 
+    /// A connection goes on with this work after a commit.
+    func afterCommit(_ work: Connection.Work, _ connection: Connection) {
+        connection.enqueueFirst([work])
+        connection.advance(to: .awaitingCommit)
+        link.await(connection)
+    }
+
     private func carryOut(_ verdict: Verdict, _ request: Request, _ call: PendingCall) {
         let connection = call.connection
         switch verdict {
         case .run:
             run(request.kind, call) { () throws(WireError) in try dispatch(request, call) }
-        case .afterCommit:
-            connection.enqueueFirst([.call(request, call.id, call.target)])
-            connection.advance(to: .awaitingCommit)
-            link.await(connection)
+        case .afterCommit: afterCommit(.call(request, call.id, call.target), connection)
         case .fetch(let query): fetch(query, for: .key(call, request), connection)
         case .replay(let result, let pending): repeatAnswer(call, result, pending)
         case .refuse(let error): refuse(call, error)

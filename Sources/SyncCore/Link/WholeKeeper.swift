@@ -4,10 +4,10 @@
 // host knew `ageMax / 8` ago. It is looked at every hour, after a start, and after the log was read
 // again from its beginning. A start knows no whole: the log may have lost what it acknowledged
 // before this host has read that, which nobody can tell. Where the rule does not apply, or hosts
-// disagree, or one waits for a whole, a host waits up to 10 seconds, looks again, as another has
+// disagree, or one waits for a whole, a host waits up to five seconds, looks again, as another has
 // perhaps written one, and writes one. There is no lock: two wholes are one too many, and no harm.
 //
-//              due                          10 s, still due
+//              due                           5 s, still due
 //   covered ───────────▶ waiting(until) ──────────────────────▶ written ───▶ covered
 //      ▲                       │ another's whole came
 //      └───────────────────────┘
@@ -39,7 +39,7 @@ package struct WholeKeeper: Sendable {
     /// How often the rule is looked at, in nanoseconds: an hour.
     static let period: UInt64 = 3_600_000_000_000
     /// The longest wait for another's whole, in nanoseconds.
-    static let patience: UInt64 = 10_000_000_000
+    static let patience: UInt64 = 5_000_000_000
     /// The newest wholes of a form that are remembered.
     private static let wholesMax = 8
 

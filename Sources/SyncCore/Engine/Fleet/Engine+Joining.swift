@@ -1,8 +1,13 @@
 // Joins what the log of the fleet brings: work of the bridge's connection, in parts.
 
 extension Engine {
-    /// Nanoseconds of joins at once. Others have their turns in between.
-    private static var joinNanoseconds: UInt64 { 5_000_000 }
+    /// Nanoseconds of joins at once. Edits of this host have their turns in between.
+    private static var joinNanoseconds: UInt64 { 1_000_000 }
+    /// Bytes of revisions that are joined while a commit is under way. An edit of this host waits for
+    /// that commit and for the next one, so there are fewer while an edit waits.
+    private static var batchBytesMax: (whileAnEditWaits: Int, otherwise: Int) {
+        (16 << 10, 128 << 10)
+    }
     /// Units of an item: what an edit of a client costs.
     private static var unitsOfItem: Int { 4 }
 
@@ -22,6 +27,7 @@ extension Engine {
     func performJoins(_ connection: Connection) {
         guard let fleet, fleet.bridge === connection, let joining = fleet.joining, mayJoin(fleet)
         else { return }
+        if isBatchFull { return afterCommit(.joins, connection) }
         workspace.method = .linkMessage
         workspace.patternMeter.begin(.max)
         defer { workspace.patternMeter.end() }
@@ -51,15 +57,25 @@ extension Engine {
                     return followFleet()
                 }
             }
-            if isLong() { break }
+            if isLong() || isBatchFull { break }
         }
         guard fleet.joining?.next == items.count else {
+            if isBatchFull { return afterCommit(.joins, connection) }
+            scheduler.leaveTurn(connection.account)
             return connection.enqueueFirst([.joins])
         }
         fleet.joining = nil
         finish(joining.delivery, fleet)
         endWaiting(joining.delivery.form, fleet)
         followFleet()
+    }
+
+    /// Whether no more is joined until a commit has ended.
+    private var isBatchFull: Bool {
+        guard waitsForCommits, let batch = link.underWay else { return false }
+        let waits = !batch.waiters.isEmpty || !link.gathering.waiters.isEmpty
+        let most = Self.batchBytesMax
+        return link.gathering.bytes > (waits ? most.whileAnEditWaits : most.otherwise)
     }
 
     /// Something of a form was joined. What waited for that is read again, if it can be taken now:

@@ -136,6 +136,12 @@ final class Scheduler {
         spenders.append(account)
     }
 
+    /// An account begins nothing more before the next turn.
+    func leaveTurn(_ account: Account) {
+        noteSpent(account)
+        account.unitsLeft = min(account.unitsLeft, 0)
+    }
+
     // MARK: - Time
 
     /// Whether an account has used no more than its share of time.
@@ -155,9 +161,7 @@ final class Scheduler {
         // No work takes longer by itself. The rest is due to the machine, such as a disk that
         // hangs, and users who have to pay for it would all wait while nobody works.
         account.credit -= Int64(min(nanoseconds, Account.longNanoseconds))
-        guard account.credit <= 0 else { return }
-        account.unitsLeft = min(account.unitsLeft, 0)
-        noteSpent(account)
+        if account.credit <= 0 { leaveTurn(account) }
     }
 
     /// Charges the store's time for a fetch to the account that asked for it.
@@ -171,10 +175,7 @@ final class Scheduler {
 
     /// Whether an account may begin a request in this iteration.
     func mayBegin(_ account: Account) -> Bool {
-        if isIterationUsedUp {
-            account.unitsLeft = min(account.unitsLeft, 0)
-            noteSpent(account)
-        }
+        if isIterationUsedUp { leaveTurn(account) }
         return account.unitsLeft > 0
     }
 
@@ -189,9 +190,7 @@ final class Scheduler {
         if let took { rest(account, after: took) }
         iterationLasts(until: time)
         let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
-        guard time > now &+ most else { return }
-        noteSpent(account)
-        account.unitsLeft = min(account.unitsLeft, 0)
+        if time > now &+ most { leaveTurn(account) }
     }
 
     /// Makes an account rest after a request that blocked the loop for long while another user is
@@ -206,8 +205,7 @@ final class Scheduler {
         let milliseconds = long / 1_000_000
         let begins = max(account.restsUntil, now &+ took)
         account.restsUntil = begins &+ (long - free) * milliseconds
-        account.unitsLeft = min(account.unitsLeft, 0)
-        noteSpent(account)
+        leaveTurn(account)
     }
 
     // MARK: - Fetches

@@ -73,6 +73,32 @@ struct FleetCostTests {
         #expect(meter.used == 0)
     }
 
+    @Test("an edit waits for few joins, however many come while the store commits")
+    func joinsBehindCommit() throws {
+        let world = try LinkedFleet(seed: 4)
+        world.apply(#"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#)
+        #expect(try world.settle() == nil)
+        let (away, here) = (world.hosts[0], world.hosts[1])
+        world.cut(away)
+        for _ in 0..<400 { world.increment(here) }
+        try world.spend(seconds: 5)
+        away.set(Change(field: "note", .value("before")))
+        away.engine.holdsCommits = true
+        away.set(Change(field: "note", .value("first")))
+        away.comeUp()
+        var most = 0
+        for _ in 0..<40 {
+            world.pass(milliseconds: 500)
+            for _ in 0..<200 where try !world.carry() { break }
+            most = max(most, away.engine.engine.link.gathering.changes.reduce(0) { $0 + $1.revisions.count })
+        }
+        #expect((1..<200).contains(most), "\(most) revisions wait with an edit for the next commit")
+        away.engine.holdsCommits = false
+        away.engine.commit()
+        #expect(try world.settle() == nil)
+        #expect(world.hosts.allSatisfy { $0.value("count") == 400 && $0.value("note") == "first" })
+    }
+
     @Test("a replica without a counter left refuses a definition instead of keeping it to itself")
     func exhausted() throws {
         let world = try LinkedFleet(seed: 3)
