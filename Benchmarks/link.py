@@ -92,14 +92,14 @@ def local(here):
     return one
 
 
-def in_turns(each_round, *measures):
+def in_turns(*measures):
     """The p50 and p99 of each: medians of the rounds."""
     rounds = [[] for _ in measures]
     number = 0
-    for _ in range(ROUNDS if each_round > 3 else 1):
+    for _ in range(ROUNDS):
         for times, measure in zip(rounds, measures):
             samples = []
-            for _ in range(each_round):
+            for _ in range(PER_ROUND):
                 number += 1
                 samples.append(measure(number))
                 time.sleep(0.002)
@@ -159,12 +159,10 @@ def measure(binary):
     server = fleet.version(binary)
     say("\n## nats-server %s\n\nThe load was %.1f at the start.\n" % (server, os.getloadavg()[0]))
     say("| measure | figure | must hold |\n| --- | --- | --- |")
-    # What is not durable is not sent. With `memory` that is after ten seconds.
-    kinds = ("memory", 3, "2.5 x, 3 x"), ("interval", PER_ROUND // 5, ""), (
-        "commit", PER_ROUND, "2.5 x and two commits")
-    for durability, each_round, bar in kinds:
+    kinds = ("memory", "2.5 x, 3 x"), ("interval", ""), ("commit", "2.5 x and two commits")
+    for durability, bar in kinds:
         here = fleet.Fleet(2, binary, arguments=["--durability", durability])
-        ours, theirs, own = in_turns(each_round, crossing(here), bare(here), local(here))
+        ours, theirs, own = in_turns(crossing(here), bare(here), local(here))
         row("a set on one host to a watcher on another, `%s`, p50, p99" % durability,
             "%.2f, %.2f ms; JetStream alone %.2f, %.2f ms; a local set answered %.2f, %.2f ms" % (
                 *(each * 1e3 for each in ours + theirs + own),), bar)
@@ -200,8 +198,7 @@ say("# Figures of the link\n")
 say("What `make bench-link` printed on %s, on %d processors; nothing here is written by hand. Two "
     "hosts in network namespaces share one disk and these processors. Each figure is the median of "
     "%d rounds in turns. The clients are Python, for JetStream as well. Only what is durable is "
-    "sent, so with `memory` an edit leaves its host after up to ten seconds, and with `interval` "
-    "after 100 ms." % (time.strftime("%Y-%m-%d"), os.cpu_count(), ROUNDS))
+    "sent." % (time.strftime("%Y-%m-%d"), os.cpu_count(), ROUNDS))
 for each in fleet.servers():
     measure(each)
 if arguments.page:

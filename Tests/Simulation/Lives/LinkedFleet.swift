@@ -20,7 +20,8 @@ package final class FleetHost {
     package static let creatorsGID: UInt32 = 50
 
     package init(
-        _ index: Int, seed: UInt64, limits: Limits = Limits(), backup: ModelStore? = nil,
+        _ index: Int, seed: UInt64, durability: Durability = .commit, limits: Limits = Limits(),
+        backup: ModelStore? = nil,
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         configure: (inout LinkConfiguration) -> Void = { _ in }
     ) throws {
@@ -29,7 +30,7 @@ package final class FleetHost {
             fleet: "ops", host: "h\(index)", forms: [Glob("shared")], bridgeUID: Self.bridgeUID)
         configure(&link)
         engine = try EngineHost(
-            limits: limits, seed: seed,
+            durability: durability, limits: limits, seed: seed,
             replica: ReplicaID(id: UInt64((backup == nil ? 0xa : 0xf00a) + index), epoch: 1),
             copyOf: backup, creatorsGID: Self.creatorsGID, link: link, compile: compile)
         root = engine.connect(uid: 0, user: "root")
@@ -139,7 +140,8 @@ package final class LinkedFleet {
     ///
     /// - Parameter homes: the site of each host, if there are several; the hub is the first.
     package init(
-        hosts count: Int = 2, homes: [Int]? = nil, seed: UInt64, limits: Limits = Limits(),
+        hosts count: Int = 2, homes: [Int]? = nil, seed: UInt64,
+        durability: Durability = .commit, limits: Limits = Limits(),
         compile: @escaping PatternCompiler = { _ in .success(PatternMatcher { _ in true }) },
         configure: (Int, inout LinkConfiguration) -> Void = { _, _ in }
     ) throws {
@@ -151,7 +153,7 @@ package final class LinkedFleet {
             homes: homes ?? Array(repeating: 0, count: count), isOld: isOld)
         hosts = try (0..<count).map { index in
             try FleetHost(
-                index, seed: random.next(), limits: limits, compile: compile,
+                index, seed: random.next(), durability: durability, limits: limits, compile: compile,
                 configure: { link in
                     if let names, let homes {
                         link.streams = ModelSites.seen(names, from: homes[index])

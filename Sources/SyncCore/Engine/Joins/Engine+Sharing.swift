@@ -61,8 +61,9 @@ extension Engine {
     func gather(
         _ change: SharedChange, _ record: RevisionRecord?, of form: LiveForm, _ message: String?
     ) {
-        guard let link = form.link, let shared = form.working.shared else { return }
-        link.gather(
+        guard let hosts = form.link, let shared = form.working.shared else { return }
+        link.gathering.isForFleet = true
+        hosts.gather(
             FormDelta(
                 form: form.name, life: shared.lives.present, replica: change.replica,
                 counters: change.counters, stamp: change.stamp, context: change.context,

@@ -91,6 +91,8 @@ struct OpenBatch {
     var cursor: [UInt8]?
     /// What is known of deleted shared forms, by name; `nil`: the name has a form.
     var deletedForms: [String: WholeForm?] = [:]
+    /// Whether other hosts are told of it once it is durable.
+    var isForFleet = false
     /// The estimated bytes of all revisions.
     var bytes = 0
 

@@ -25,6 +25,21 @@ struct FleetTests {
         #expect(world.hosts[0].value("count") == 2)
     }
 
+    @Test("an edit below `commit` is written for the other hosts at once while the link is up")
+    func writeBehind() throws {
+        let world = try LinkedFleet(seed: 2, durability: .memory)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        let (here, there) = (world.hosts[0], world.hosts[1])
+        here.set(Change(field: "note", .value("at once")))
+        for _ in 0..<100 where try !world.carry() { break }
+        #expect(there.value("note") == "at once")
+        world.cut(here)
+        here.set(Change(field: "note", .value("later")))
+        #expect(here.engine.engine.link.gathering.changes.count == 1, "nobody waits for the disk")
+        #expect(try world.settle() == nil)
+    }
+
     @Test("hosts agree after one of them has joined that a write is gone, which it covers already")
     func joinedRemoval() throws {
         let world = try LinkedFleet(seed: 1)
