@@ -8,7 +8,10 @@ struct EventBacklog: Sendable {
         var bytes: Int
     }
 
-    private var entries = Queue<Entry>()
+    /// The oldest, as nearly always no other one waits.
+    private var first: Entry?
+    private var later = Queue<Entry>()
+    private var laterCount = 0
     /// The bytes of the frames of all events that wait.
     private(set) var bytes = 0
     /// The bytes of the frame that is being received.
@@ -20,13 +23,19 @@ struct EventBacklog: Sendable {
     }
 
     mutating func append(_ entry: Entry) {
-        entries.append(entry)
         bytes += entry.bytes
+        guard first != nil else { return first = entry }
+        later.append(entry)
+        laterCount += 1
     }
 
     mutating func takeFirst() -> Entry? {
-        guard let entry = entries.takeFirst() else { return nil }
+        guard let entry = first.take() else { return nil }
         bytes -= entry.bytes
+        if laterCount > 0 {
+            first = later.takeFirst()
+            laterCount -= 1
+        }
         return entry
     }
 }

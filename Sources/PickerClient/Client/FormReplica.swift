@@ -233,10 +233,14 @@ package struct FormReplica: Sendable {
         self.revision = revision
         self.context = context ?? self.context
         var added: [NamedField] = []
-        for change in changes where update(change.field, change.state, &added) {
-            if pending.isEmpty || !isMine(change.state.by) { continue }
+        // By index: a copy of a change retains all that it has.
+        for number in changes.indices
+        where update(changes[number].field, changes[number].state, &added) {
+            if pending.isEmpty || !isMine(changes[number].state.by) { continue }
             // A field that an answer brought before has no pending edit, and is not newer.
-            let place = pending.firstIndex { $0.field == change.field && !$0.isNotified }
+            let place = pending.firstIndex {
+                $0.field == changes[number].field && !$0.isNotified
+            }
             if let place { pending[place].isNotified = true }
         }
         add(added)

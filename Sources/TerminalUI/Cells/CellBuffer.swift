@@ -54,10 +54,21 @@ public struct CellBuffer: Hashable, Sendable {
     public mutating func write(
         _ text: String, at point: Point, style: CellStyle = .plain, clip: Rect? = nil
     ) -> Int {
+        let isPlain = DisplayWidth.isPlain(text)
+        return write(
+            harmless: isPlain ? text : text.escapedForDisplay(), isPlain: isPlain, at: point,
+            style: style, clip: clip)
+    }
+
+    /// Writes a text without harmful characters; `isPlain` if it is printable ASCII.
+    @discardableResult
+    mutating func write(
+        harmless text: String, isPlain: Bool, at point: Point, style: CellStyle, clip: Rect?
+    ) -> Int {
         let area = clip.map { $0.intersection(bounds) } ?? bounds
         var x = point.x
         let isLine = point.y >= area.y && point.y < area.maxY
-        if DisplayWidth.isPlain(text) {
+        if isPlain {
             if !isLine { return text.utf8.count }
             for byte in text.utf8 {
                 putASCII(byte, x: x, y: point.y, style: style, area: area)
@@ -65,7 +76,7 @@ public struct CellBuffer: Hashable, Sendable {
             }
             return x - point.x
         }
-        DisplayWidth.forEachCluster(of: text.escapedForDisplay()) { byte in
+        DisplayWidth.forEachCluster(of: text) { byte in
             if isLine { putASCII(byte, x: x, y: point.y, style: style, area: area) }
             x += 1
         } other: { cluster in

@@ -143,6 +143,12 @@ public struct Canvas {
         buffer.write(text, at: point, style: style, clip: clip)
     }
 
+    /// Writes a run of a text that has one line.
+    mutating func write(_ span: StyledText.Span, at point: Point) {
+        buffer.write(
+            harmless: span.text, isPlain: span.isPlain, at: point, style: span.style, clip: clip)
+    }
+
     /// Blanks a rectangle.
     public mutating func fill(_ rect: Rect, style: CellStyle = .plain) {
         buffer.fill(rect.intersection(clip), style: style)
@@ -193,6 +199,14 @@ public struct Canvas {
         owner = outer
     }
 
+    /// Draws a block of a control, whose frame and region it is.
+    mutating func draw(_ block: some Block, of name: String, in rect: Rect) {
+        owned(by: name, in: rect) { canvas in
+            canvas.addRegion(rect, .action(.focus))
+            block.render(into: &canvas, in: rect)
+        }
+    }
+
     /// The topmost region at a position.
     public func region(at point: Point) -> HitRegion? {
         regions.last { $0.rect.contains(point) }
@@ -237,7 +251,7 @@ public struct Canvas {
         swap(&kept.frames, &frames)
         clipped(to: area) { canvas in
             canvas.fill(area)
-            Owned(by: name, block).render(into: &canvas, in: place)
+            canvas.draw(block, of: name, in: place)
         }
         let isSame =
             regions.count == end - first

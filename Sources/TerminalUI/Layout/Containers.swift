@@ -191,9 +191,6 @@ public struct Owned: Block {
     public func measure(width: Int) -> Size { content.measure(width: width) }
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
-        canvas.owned(by: owner, in: rect) { canvas in
-            canvas.addRegion(rect, .action(.focus))
-            content.render(into: &canvas, in: rect)
-        }
+        canvas.draw(content, of: owner, in: rect)
     }
 }

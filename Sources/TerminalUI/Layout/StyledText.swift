@@ -30,7 +30,10 @@ public struct StyledText: Block, Hashable, Sendable {
             columns += width
         }
 
-        var hasNewline: Bool { columns != text.utf8.count && text.utf8.contains(0x0A) }
+        /// Whether it is printable ASCII: every other cluster has more bytes than columns.
+        var isPlain: Bool { columns == text.utf8.count }
+
+        var hasNewline: Bool { !isPlain && text.utf8.contains(0x0A) }
     }
 
     /// What happens to text that is too wide.
@@ -49,6 +52,12 @@ public struct StyledText: Block, Hashable, Sendable {
     public init(_ text: String, _ style: CellStyle = .plain, _ overflow: Overflow = .wrap) {
         spans = [Span(text, style)]
         self.overflow = overflow
+    }
+
+    /// A text in several styles.
+    init(_ spans: [Span]) {
+        self.spans = spans
+        overflow = .wrap
     }
 
     /// The same text, cut if it does not fit.
@@ -117,8 +126,8 @@ public struct StyledText: Block, Hashable, Sendable {
         func write(_ spans: [Span], line: Int, into canvas: inout Canvas) {
             var x = rect.x
             for span in spans {
-                x += canvas.write(
-                    span.text, at: Point(x: x, y: rect.y + line), style: span.style)
+                canvas.write(span, at: Point(x: x, y: rect.y + line))
+                x += span.columns
             }
         }
         canvas.clipped(to: rect) { canvas in

@@ -225,10 +225,13 @@ public struct ControlFrame: Block {
                 into: &canvas,
                 in: Rect(x: rect.maxX - edge - columns, y: y, columns: columns, lines: 1))
         } else if let peer = state.flash ?? state.ghost?.by ?? state.peers.first {
-            // No space for the name: its first cluster is shown in the gutter.
+            // No space for the name: its first cluster is shown in the gutter, in place of the bar
+            // of the focus where that would touch the label.
+            let color = environment.roles.peer(peer.number)
+            let column = max(0, gutter - 2)
             canvas.write(
-                String(peer.name.prefix(1)), at: Point(x: rect.x + gutter - 1, y: y),
-                style: environment.roles.peer(peer.number))
+                String(peer.name.prefix(1)), at: Point(x: rect.x + column, y: y),
+                style: state.isFocused && column == 0 ? color.adding(.reverse) : color)
         }
     }
 

@@ -258,9 +258,11 @@ extension StepperView {
             label: label, valueText: number == nil ? nil : valueText,
             canDecrement: isAbove(stepper.domain.min), canIncrement: isBelow(stepper.domain.max),
             state: state)
-        let ends = [stepper.domain.min, stepper.domain.max].compactMap { $0 }
-        let widest = ends.map { DisplayWidth.columns(of: words(.number($0))) }.max()
-        if let widest { valueColumns = widest }
+        guard stepper.domain.min != nil || stepper.domain.max != nil else { return }
+        func columns(_ end: DecimalNumber?) -> Int {
+            end.map { DisplayWidth.columns(of: words(.number($0))) } ?? 0
+        }
+        valueColumns = max(columns(stepper.domain.min), columns(stepper.domain.max))
     }
 }
 

@@ -160,13 +160,19 @@ public struct LinearSliderStyle: SliderStyle {
                     configuration: configuration,
                     columns: max(8, space))
                 if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
+                let gap = configuration.maxLabel == nil ? "" : " "
                 if let typing = configuration.typing {
-                    EditLine(
-                        editor: typing, style: state.isFocused ? roles.fieldFocused : roles.field,
-                        isEditing: configuration.isTyping, environment: environment,
-                        columns: value)
+                    Row(
+                        [
+                            StyledText(gap),
+                            EditLine(
+                                editor: typing,
+                                style: state.isFocused ? roles.fieldFocused : roles.field,
+                                isEditing: configuration.isTyping, environment: environment,
+                                columns: value - gap.count),
+                        ], spacing: 0)
                 } else {
-                    StyledText((configuration.maxLabel == nil ? "" : " ") + text, style).truncated()
+                    StyledText(gap + text, style).truncated()
                 }
             }
         }
@@ -226,9 +232,8 @@ public struct StepperView: ControlView {
             let ground = roles.field.background
             let mark = isUsable ? (state.isFocused ? roles.accent : roles.text) : roles.dim
             let edge = hasSurface ? CellStyle(ground, on: ground) : roles.border
-            let text = StyledText("[", edge)
-                .appending(glyph, hasSurface && mark == .plain ? roles.field : mark.on(ground))
-                .appending("]", edge)
+            let style = hasSurface && mark == .plain ? roles.field : mark.on(ground)
+            let text = StyledText([.init("[", edge), .init(glyph, style), .init("]", edge)])
             return isUsable ? Target(action, text) : text
         }
         let style = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
@@ -236,9 +241,7 @@ public struct StepperView: ControlView {
         let columns = max(5, min(valueColumns, 24))
         let value: any Block =
             if let typing {
-                EditLine(
-                    editor: typing, style: state.isFocused ? roles.fieldFocused : roles.field,
-                    isEditing: isTyping, environment: environment, columns: columns)
+                typed(typing, columns, environment)
             } else {
                 StyledText(shown, style)
             }
@@ -247,6 +250,19 @@ public struct StepperView: ControlView {
             less: button(glyphs.minus, canDecrement, .decrement), value: value,
             more: button(glyphs.plus, canIncrement, .increment))
         return framed(state, environment, LabeledRow(label, state, environment, row))
+    }
+
+    /// What is typed, where the value would be: in the middle, as far as the cursor has space.
+    private func typed(
+        _ typing: TextEditor, _ columns: Int, _ environment: StyleEnvironment
+    ) -> any Block {
+        let style = state.isFocused ? environment.roles.fieldFocused : environment.roles.field
+        let typed = DisplayWidth.columns(of: typing.text)
+        let left = max(0, min((columns - typed) / 2, columns - typed - 1))
+        let line = EditLine(
+            editor: typing, style: style, isEditing: isTyping, environment: environment,
+            columns: columns - left)
+        return Row([StyledText(String(repeating: " ", count: left), style), line], spacing: 0)
     }
 }
 

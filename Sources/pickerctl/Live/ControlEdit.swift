@@ -164,6 +164,20 @@ extension LiveModel {
         showPeerChange(activeEdit)
     }
 
+    /// The focus goes elsewhere without Enter or Tab: what was typed is kept and not set. `false`
+    /// if the focus stays, because a secret cannot be kept.
+    mutating func leaveTyping() -> Bool {
+        guard let activeEdit else { return true }
+        switch activeEdit.kind {
+        case .text(let editor) where isSecret(activeEdit.field) && !editor.clusters.isEmpty:
+            say("Enter sets what you typed, Esc discards it")
+            return false
+        case .text, .number: keepAsDraft()
+        case .list, .value, .part, .calendar, .confirm: break
+        }
+        return true
+    }
+
     /// Ends typing without an edit, and keeps what was typed.
     mutating func keepAsDraft() {
         guard let activeEdit else { return }

@@ -62,6 +62,8 @@ struct FormPresentation {
     private var sources: [[Int]] = []
     /// The controls whose readings depend on the stored value of a control, in the same order.
     private var dependents: [[Int]] = []
+    /// Fields that an own edit wrote, whose readings `readEdits` computes again.
+    private var unread: [String] = []
 
     /// A definition with the values of a copy.
     init(_ definition: FormDefinition, _ replica: FormReplica = FormReplica()) {
@@ -194,6 +196,12 @@ extension FormPresentation {
         hasOnlyValues ? [] : readings.compactMap { $0.lease?.until }
     }
 
+    /// The fields of some changes whose values end by themselves now.
+    func leased(_ changes: [FieldChange]) -> [String] {
+        hasOnlyValues
+            ? [] : changes.map(\.field).filter { index($0).map { lease($0) != nil } ?? false }
+    }
+
     func isVisible(_ index: Int) -> Bool { readings[index].isVisible }
     func isEnabled(_ index: Int) -> Bool { readings[index].isEnabled }
 
@@ -262,13 +270,26 @@ extension FormPresentation {
     /// Applies an edit over the daemon's values until it is answered. Throws if the edit is
     /// invalid.
     mutating func edit(_ number: Int, _ change: Change) throws(InvalidValue) {
+        try write(number, change)
+        readEdits()
+    }
+
+    /// The first part of `edit`, after which the edit can be sent: only stored values are those
+    /// after it.
+    mutating func write(_ number: Int, _ change: Change) throws(InvalidValue) {
         guard let index = index(change.field) else { return }
-        let writes = try definition.edits(for: change.action, control: index, values: stored)
-        let fields = writes.map { definition.controls[$0.target].id }
-        for (write, field) in zip(writes, fields) {
+        for write in try definition.edits(for: change.action, control: index, values: stored) {
+            let field = definition.controls[write.target].id
             replica.write(write.edit, to: field, number: number)
+            unread.append(field)
         }
-        read(changed: fields)
+    }
+
+    /// The second part: what the form's rules give after the edits that were written.
+    mutating func readEdits() {
+        if unread.isEmpty { return }
+        read(changed: unread)
+        unread = []
     }
 
     /// The daemon answered: its value replaces the local edit.

@@ -274,7 +274,8 @@ struct LineForm {
         guard case .edit(let edit) = action else { return ask(after: index) }
         model.activeEdit = nil
         guard model.send(field, edit, &commands) else {
-            return refuse(model.problems[field] ?? model.message?.text ?? "it was refused")
+            let why = model.problems[field] ?? model.message?.text ?? "it was refused"
+            return refuse(isPerson ? model.withExample(why, field) ?? why : why)
         }
         if case .typed? = model.question { return sayMessageQuestion() }
         if model.mode == .form { ask(after: index) }

@@ -138,7 +138,8 @@ struct LiveLink {
 
     /// Writes as much as the socket accepts.
     mutating func flush() {
-        unsent += machine.takeOutput()
+        let output = machine.takeOutput()
+        if !output.isEmpty { unsent += output }
         while !unsent.isEmpty, let socket {
             switch socket.stream.send(unsent) {
             case .bytes(let count): unsent = unsent.dropFirst(count)

@@ -146,6 +146,8 @@ extension LiveModel {
             var value: JSON
             /// Whether it chose among values that were picked at the same time.
             var isChoice = false
+            /// Whether the value ended by itself before the edit, or does after it.
+            var isLeased = false
         }
         let revision: Revision
         var parts: [Part]
@@ -179,17 +181,24 @@ extension LiveModel {
     }
 
     /// Records an own revision.
-    mutating func noteOwn(_ revision: Revision, _ changes: [FieldChange]) {
-        let parts = changes.compactMap { change -> OwnEdit.Part? in
-            guard presentation.isMine(change.state.by),
-                let index = presentation.index(change.field),
-                let value = presentation.state(change.field)?.value
-            else { return nil }
-            if case .button = presentation.definition.controls[index].kind { return nil }
-            return OwnEdit.Part(
-                field: change.field, was: change.was ?? .null, value: value,
-                isChoice: settled[change.field].map { $0 < revision } ?? false)
-        }
+    ///
+    /// - Parameter leased: The fields whose values ended by themselves before it.
+    mutating func noteOwn(_ revision: Revision, _ changes: [FieldChange], leased: [String]) {
+        let isMine = changes.indices.contains { presentation.isMine(changes[$0].state.by) }
+        let parts =
+            !isMine
+            ? []
+            : changes.compactMap { change -> OwnEdit.Part? in
+                guard presentation.isMine(change.state.by),
+                    let index = presentation.index(change.field),
+                    let value = presentation.state(change.field)?.value
+                else { return nil }
+                if case .button = presentation.definition.controls[index].kind { return nil }
+                return OwnEdit.Part(
+                    field: change.field, was: change.was ?? .null, value: value,
+                    isChoice: settled[change.field].map { $0 < revision } ?? false,
+                    isLeased: leased.contains(change.field) || change.state.lease != nil)
+            }
         if !parts.isEmpty { ownEdits.note(OwnEdit(revision: revision, parts: parts)) }
         if settled.isEmpty { return }
         for change in changes where settled[change.field].map({ $0 < revision }) ?? false {
@@ -232,7 +241,7 @@ extension LiveModel {
             if case .secure = presentation.definition.controls[index].kind {
                 return title(of: part.field)
             }
-            if part.was == part.value {
+            if part.was == part.value, part.isChoice || part.isLeased {
                 // A choice among cards discards the others; a lease has another end.
                 let title = title(of: part.field)
                 return "\(labelMax.map { Self.brief(title, max: $0) } ?? title) "

@@ -57,8 +57,8 @@ extension LiveModel {
         _ changes: [FieldChange], _ commands: inout [LiveCommand]
     ) {
         if presentation.definition.guards.isEmpty { return }
-        let isGuarded = changes.contains { change in
-            presentation.index(change.field).map(canBreak) ?? false
+        let isGuarded = changes.indices.contains { place in
+            presentation.index(changes[place].field).map(canBreak) ?? false
         }
         if isGuarded { askForBrokenGlass(&commands) }
     }

@@ -70,7 +70,7 @@ extension LiveModel {
         case (.tab, _) where mode == .form:
             return moveFocus(by: event.modifiers.contains(.shift) ? -1 : 1, &commands)
         case (.up, []) where !editor.isMultiline, (.down, []) where !editor.isMultiline:
-            guard mode == .form else { return }
+            guard mode == .form, leaveTyping() else { return }
             return moveFocus(by: event.key == .up ? -1 : 1, &commands)
         case (.character("e"), .alt) where !isNumber:
             return editOutside(&commands)

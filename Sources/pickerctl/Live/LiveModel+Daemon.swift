@@ -12,11 +12,13 @@ extension LiveModel {
     /// `context` is the context of what was displayed when the edit began, by default the newest.
     /// With `isCurrent` the daemon refuses to overwrite a value that the context has not seen.
     /// `typed` is the text that is kept if the edit is refused. An edit of a guarded field becomes
-    /// a proposal, also one that was (`isProposal`) when its message was asked for.
+    /// a proposal, also one that was (`isProposal`) when its message was asked for. With
+    /// `isReadLater`, what the form's rules give after it is computed when it was sent (`settle`).
     @discardableResult
     mutating func send(
         _ field: String, _ action: Change.Action, context: String? = nil, isCurrent: Bool = false,
-        typed: TextEditor? = nil, isProposal: Bool = false, _ commands: inout [LiveCommand]
+        typed: TextEditor? = nil, isProposal: Bool = false, isReadLater: Bool = false,
+        _ commands: inout [LiveCommand]
     ) -> Bool {
         guard let index = presentation.index(field), mayEdit(field) else { return false }
         problems[field] = nil
@@ -35,6 +37,8 @@ extension LiveModel {
             if mustAsk || isProposal || presentation.definition.controls[index].isLocked {
                 _ = try presentation.definition.edits(
                     for: action, control: index, values: presentation.stored)
+            } else if isReadLater {
+                try presentation.write(number, change)
             } else {
                 try presentation.edit(number, change)
             }
@@ -287,9 +291,10 @@ extension LiveModel {
 
     /// A revision. Returns the controls that it changes, if nothing but their values changed.
     mutating func take(_ change: StateChanged, _ commands: inout [LiveCommand]) -> [Int]? {
+        let leased = presentation.leased(change.changes)
         let controls = presentation.changed(
             change.changes, revision: change.revision, context: change.context)
-        noteOwn(change.revision, change.changes)
+        noteOwn(change.revision, change.changes, leased: leased)
         flash(change.changes)
         historyChanged(change.changes, &commands)
         explanationChanged(&commands)
@@ -298,16 +303,18 @@ extension LiveModel {
     }
 
     private mutating func flash(_ changes: [FieldChange]) {
-        for change in changes {
-            if !change.state.conflict.isEmpty { sayResolved(change.field) }
-            if presentation.isMine(change.state.by) {
-                flashes[change.field] = nil
+        // By index, here and below: a copy of a change retains all that it has.
+        for place in changes.indices {
+            let field = changes[place].field
+            if !changes[place].state.conflict.isEmpty { sayResolved(field) }
+            if presentation.isMine(changes[place].state.by) {
+                flashes[field] = nil
                 continue
             }
-            if let activeEdit, activeEdit.field == change.field { continue }
-            problems[change.field] = nil
-            guard let peer = presentation.peer(change.state.by) else { continue }
-            flashes[change.field] = Flash(peer: peer, since: now)
+            if activeEdit?.field == field { continue }
+            if !problems.isEmpty { problems[field] = nil }
+            guard let peer = presentation.peer(changes[place].state.by) else { continue }
+            flashes[field] = Flash(peer: peer, since: now)
         }
     }
 

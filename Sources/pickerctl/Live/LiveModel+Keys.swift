@@ -7,9 +7,9 @@ internal import TerminalUI
 extension LiveModel {
     mutating func take(_ input: InputEvent, _ commands: inout [LiveCommand]) {
         switch input {
-        case .key(let event): key(event, &commands)
-        case .mouse(let event): mouse(event, &commands)
-        case .paste(let text, let isCut): paste(text, isCut: isCut, &commands)
+        case .key(let event): noteLeft { $0.key(event, &commands) }
+        case .mouse(let event): noteLeft { $0.mouse(event, &commands) }
+        case .paste(let text, let isCut): noteLeft { $0.paste(text, isCut: isCut, &commands) }
         case .reply(.background(let red, let green, let blue)):
             guard around.choosesTheme else { return }
             let isDark = TerminalReply.isDark(red: red, green: green, blue: blue)
@@ -19,20 +19,26 @@ extension LiveModel {
         }
     }
 
+    /// Does what the user does. A message about what was left by that would hide what describes
+    /// the control in focus, or what Enter sets.
+    private mutating func noteLeft(_ act: (inout LiveModel) -> Void) {
+        // Copied only beside a message, so that a long text is not copied at each key.
+        guard let said = message else { return act(&self) }
+        let before = (focus: focus, edit: activeEdit, cursors: cursors)
+        act(&self)
+        if message == said,
+            focus != before.focus || activeEdit != before.edit || cursors != before.cursors
+        {
+            message = nil
+        }
+    }
+
     mutating func key(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
         let before = focus
-        // Copied only beside a message, so that a long text is not copied at each key.
-        let said = message.map { (text: $0, edit: activeEdit, cursors: cursors) }
         // Two quick presses of Esc, as a terminal multiplexer sends them.
         let isTwice = event == KeyEvent(.escape, .alt)
         carryOut(isTwice ? KeyEvent(.escape) : event, &commands)
         if focus != before { isReady = !Self.isLetter(event) }
-        // A message about what was left would hide what describes this control, or what Enter sets.
-        if let said, message == said.text,
-            focus != before || activeEdit != said.edit || cursors != said.cursors
-        {
-            message = nil
-        }
         if event.key == .escape || event.key == .enter && focus == before { isReady = false }
         if activeEdit == nil { typedKeys = 0 }
     }

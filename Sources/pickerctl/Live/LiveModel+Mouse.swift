@@ -41,11 +41,12 @@ extension LiveModel {
             return cancelEdit()
         }
         guard let region, let owner = region.owner else {
-            if mode == .form { commitEdit(&commands) }
+            if mode == .form, leaveTyping() { commitEdit(&commands) }
             return
         }
         let target = Self.focus(of: owner)
         if mode == .form, activeEdit.map({ .control($0.field) != target }) ?? false {
+            guard leaveTyping() else { return }
             commitEdit(&commands)
         }
         if mode == .form, focusable.contains(target), focus != target {
@@ -118,7 +119,9 @@ extension LiveModel {
             page = .form
             return perform(action, &commands)
         }
-        if let event = around.keys.event(shownAs: name) { key(event, &commands) }
+        // Of several keys, the first.
+        let first = name.firstIndex(of: " ").map { String(name[..<$0]) } ?? name
+        if let event = around.keys.event(shownAs: first) { key(event, &commands) }
     }
 
     /// The thumb follows the mouse; the value is set when the button is released.

@@ -53,12 +53,17 @@ extension LiveModel {
         let brief = String(problem.prefix { $0 != ";" })
         guard let draft = drafts[field] else { return WordsLook(problem, brief, kind: .error) }
         let unsaved = "unsaved: \(Self.brief(draft.text))"
-        let example = example(field).map { "\(brief); an example is \($0)" }
+        let example = withExample(problem, field)
         return WordsLook(
             texts: [
                 joined([unsaved, problem]), example.map { joined([unsaved, $0]) }, example,
                 problem, joined([unsaved, brief]), brief,
             ].compactMap { $0 }, kind: .error)
+    }
+
+    /// A refusal with an example in place of what is expected; `nil` if there is no example.
+    func withExample(_ problem: String, _ field: String) -> String? {
+        example(field).map { "\(problem.prefix { $0 != ";" }); an example is \($0)" }
     }
 
     /// A text that a control with a pattern admits, if its prompt is one: shorter than the pattern,

@@ -15,7 +15,7 @@ extension LiveModel {
             if activeEdit?.field == control.id { commitEdit(&commands) }
             let width = stepper.domain.step ?? DecimalNumber(1)
             if let amount = step < 0 ? width.negated : width {
-                send(control.id, .increment(amount), &commands)
+                send(control.id, .increment(amount), isReadLater: true, &commands)
             }
             return
         }

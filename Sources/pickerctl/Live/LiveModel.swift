@@ -198,7 +198,7 @@ struct LiveModel {
         /// The names of keys in hints, as the terminal can display them.
         func plain(_ hints: [(String, String)]) -> [(String, String)] {
             guard environment.glyphs.isASCII else { return hints }
-            let words = ["←→": "left/right", "↑↓": "up/down"]
+            let words = ["←→": "left/right", "↑↓": "up/down", "Esc ↑↓": "Esc up/down"]
             return hints.map { (words[$0.0] ?? $0.0, $0.1) }
         }
     }
@@ -341,6 +341,7 @@ struct LiveModel {
     /// The second part: what depends on time and on what is shown now.
     mutating func settle(_ change: RowChange?) -> [LiveCommand] {
         var commands: [LiveCommand] = []
+        presentation.readEdits()
         unansweredSince = presentation.waitingEdits == 0 ? nil : unansweredSince ?? now
         expire(&commands)
         if !noteStale(change) {

@@ -43,7 +43,7 @@ extension LiveModel {
     func mayBeRows(_ event: LiveEvent, at time: UInt64) -> Bool {
         guard case .client(.changed(let change)) = event, hasOnlyRows else { return false }
         return flashes.values.allSatisfy { $0.next(after: now) > time }
-            && !change.changes.contains { presentation.isMine($0.state.by) }
+            && !change.changes.indices.contains { presentation.isMine(change.changes[$0].state.by) }
     }
 
     /// After an event: marks what it has made stale. Returns whether that is only rows.
@@ -81,12 +81,12 @@ extension LiveModel {
         ownEdits.done.isEmpty || drawn.isCurrent(hintsLook)
     }
 
-    /// The last frame with the stale rows drawn again; `nil` if a whole frame is needed.
-    func screenWithChangedRows(_ drawn: inout DrawnParts) -> LiveScreen? {
+    /// Draws the stale rows into the last frame; `nil` if a whole frame is needed.
+    mutating func drawChangedRows() -> Canvas? {
         // Moved out, so that changing it does not copy it.
         var last: Canvas?
         swap(&last, &drawn.frame)
-        guard case .rows(let controls) = stale, var canvas = last.take(),
+        guard case .rows(let controls) = stale, mode == .form, var canvas = last.take(),
             let environment = drawn.environment, areWordsCurrent(drawn)
         else { return nil }
         let window = geometry.window.inset(right: 1)
@@ -106,9 +106,10 @@ extension LiveModel {
             let known = changed ?? place.y..<place.y
             changed = min(known.lowerBound, place.y)..<max(known.upperBound, place.maxY)
         }
-        var geometry = geometry
+        stale = .rows([])
         geometry.regions = canvas.regions
-        return LiveScreen(
-            canvas: canvas, geometry: geometry, scroll: scroll, changedLines: changed ?? 0..<0)
+        drawnLines = changed ?? 0..<0
+        drawn.frame = canvas
+        return canvas
     }
 }

@@ -65,11 +65,15 @@ extension LiveModel {
                 ("Esc", several ? "done" : "close"),
             ]
         case .text(let editor):
-            let keep = ("Esc", isTypingSecret ? "discard" : "keep as draft")
-            return editor.isMultiline
-                ? [("Tab", "set"), keep, ("Alt-e", "$EDITOR")]
-                : [("Enter", "set"), keep, ("Tab", "set, next")]
-        case .number: return [("Enter", "set"), ("Esc", "cancel")]
+            let keep = isTypingSecret ? ("Esc", "discard") : ("Esc ↑↓", "keep as draft")
+            return around.plain(
+                editor.isMultiline
+                    ? [("Tab", "set"), ("Esc", keep.1), ("Alt-e", "$EDITOR")]
+                    : [("Enter", "set"), keep, ("Tab", "set, next")])
+        case .number:
+            return around.plain([
+                ("Enter", "set"), ("Esc", "cancel"), ("↑↓", "keep as draft"), ("Tab", "set, next"),
+            ])
         case .value(_, let setsAt):
             return setsAt == nil
                 ? [("arrows", "change"), ("Enter", "set"), ("Esc", "cancel")]

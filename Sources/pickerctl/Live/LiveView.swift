@@ -26,24 +26,22 @@ struct LiveScreen {
     var canvas: Canvas
     var geometry: LiveGeometry
     var scroll: ScrollState
-    /// The lines that may differ from the last frame; `nil` for all.
-    var changedLines: Range<Int>?
 }
 
 extension LiveModel {
     /// Draws the screen and stores the layout.
     mutating func draw() -> Canvas {
+        if let canvas = drawChangedRows() { return canvas }
         // Moved out, so that changing it does not copy it.
         var drawn = DrawnParts()
         swap(&drawn, &self.drawn)
-        let screen =
-            mode == .form ? screenWithChangedRows(&drawn) ?? screen(&drawn) : prompt()
+        let screen = mode == .form ? screen(&drawn) : prompt()
         drawn.frame = screen.canvas
         self.drawn = drawn
         stale = .rows([])
         geometry = screen.geometry
         scroll = screen.scroll
-        drawnLines = screen.changedLines
+        drawnLines = nil
         return screen.canvas
     }
 

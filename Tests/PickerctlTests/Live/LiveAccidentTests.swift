@@ -209,6 +209,14 @@ struct LiveAccidentTests {
         #expect(bench.screen().contains("undo Environment conflict"), "\(bench.screen())")
     }
 
+    @Test("undo of an edit to the same value is not called a lease")
+    func undoOfTheSame() throws {
+        var bench = try LiveBench(form, columns: 100)
+        bench.changed("traffic", 35, by: LiveBench.me)
+        bench.focus("traffic")
+        #expect(bench.screen().contains("undo 35→35"), "\(bench.screen())")
+    }
+
     @Test("a number says to what Enter sets it, also if it snaps")
     func snappedNumber() throws {
         var bench = try LiveBench(form)

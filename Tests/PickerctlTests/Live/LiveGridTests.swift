@@ -45,6 +45,21 @@ struct LiveGridTests {
         #expect(menu.dropFirst(toggle).hasPrefix(" Eu "))
     }
 
+    @Test("a number that is typed is where the number was", arguments: ["count", "power"])
+    func typedNumber(field: String) throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: count, type: stepper, min: 0, max: 64, default: 9}
+              - {id: power, type: slider, min: 0, max: 9, step: 1, default: 9, maxLabel: all}
+            """)
+        bench.focus(field)
+        let before = try column(of: "9", in: line(&bench, with: "▌"))
+        bench.type("8")
+        #expect(try column(of: "8", in: line(&bench, with: "▌")) == before, "\(bench.screen())")
+    }
+
     @Test("the form is at most 96 columns wide, and at the left")
     func width() throws {
         var bench = try LiveBench(form, columns: 200, lines: 40)

@@ -68,6 +68,18 @@ struct LiveLittleSpaceTests {
         #expect(!bench.screen().contains("only you"))
     }
 
+    @Test("the initial of who is at a control does not touch its label")
+    func initial() throws {
+        var bench = try Self.bench(20, 12)
+        bench.focus("region")
+        bench.bobIs(at: "traffic")
+        #expect(bench.screen().contains("\nb Traffic to the"), "\(bench.screen())")
+        bench.bobIs(at: "region")
+        bench.press(.up)
+        bench.bobIs(at: "traffic")
+        #expect(bench.screen().contains("\nb Traffic to the"), "\(bench.screen())")
+    }
+
     @Test("an explanation scrolls to its last line in 40 columns")
     func scrolls() throws {
         var bench = try Self.bench(40, 10)
@@ -95,6 +107,17 @@ struct LiveLittleSpaceTests {
         #expect(bench.screen().contains("the daemon is back"))
         bench.press(.down)
         #expect(bench.screen().contains("Enter sets Region to eu-central-1"))
+    }
+
+    @Test("a message about a control that a click has left is gone")
+    func clickedAway() throws {
+        var bench = try Self.bench()
+        bench.type("n")
+        #expect(bench.screen().contains("there is no conflict"))
+        let region = bench.model.geometry.regions.last { $0.owner == "region" }
+        let place = try #require(region?.rect)
+        bench.mouse(.press(.left), place.x, place.y)
+        #expect(!bench.screen().contains("there is no conflict"))
     }
 
     @Test("n answers a question with no, and is not a command then")

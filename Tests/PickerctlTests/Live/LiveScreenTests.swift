@@ -113,7 +113,7 @@ struct LiveScreenTests {
         }
     }
 
-    private static let busyLooks: [Look] = [.truecolor, .sixteen, .ascii]
+    private static let busyLooks: [Look] = [.truecolor, .sixteen, .plain, .ascii]
 
     /// The deploy form after what somebody did in one control.
     private func check(

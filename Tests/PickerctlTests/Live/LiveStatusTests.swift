@@ -80,7 +80,11 @@ struct LiveStatusTests {
         bench.focus("start")
         #expect(status(&bench).contains("last press: bob"), "\(status(&bench))")
         bench.changed("on", true)
-        bench.changed("on", true, by: LiveBench.me)
+        bench.changed(
+            "on", true, by: LiveBench.me,
+            lease: FieldLease(
+                id: "a.1:1", until: Timestamp(milliseconds: 7_200_000),
+                by: LiveBench.author(LiveBench.me, "ann"), then: nil))
         #expect(bench.screen().contains("undo Maintenance mode lease"), "\(bench.screen())")
     }
 

@@ -34,6 +34,47 @@ struct LiveTypingTests {
         #expect(bench.ending == .done)
     }
 
+    @Test(
+        "an arrow or a click keeps what was typed and does not set it",
+        arguments: ["word", "share"])
+    func leaving(field: String) throws {
+        var bench = try LiveBench(form)
+        bench.focus(field)
+        bench.press(.enter)
+        let typed = field == "word" ? "a" : "0.5"
+        bench.type(typed)
+        #expect(bench.screen().contains("↑↓ keep as draft"), "\(bench.screen())")
+        bench.press(.up)
+        #expect(bench.edits.isEmpty)
+        #expect(bench.model.drafts[field]?.text == typed)
+        bench.press(.down, .enter)
+        let place = try #require(bench.model.geometry.regions.last { $0.owner == "on" }?.rect)
+        bench.mouse(.press(.left), place.x, place.y)
+        #expect(bench.model.focusedField == "on")
+        #expect(!bench.edits.contains { $0.field == field })
+        #expect(bench.screen().contains("unsaved"), "\(bench.screen())")
+    }
+
+    @Test("a secret is not set by an arrow, and not lost")
+    func leavingSecret() throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: token, type: secure}
+              - {id: on, type: toggle}
+            """)
+        bench.press(.enter)
+        bench.type("j")
+        bench.press(.down)
+        #expect(bench.edits.isEmpty)
+        #expect(bench.model.focusedField == "token")
+        #expect(bench.screen().contains("Enter sets what you typed, Esc discards it"))
+        bench.press(.escape, .down)
+        #expect(bench.model.focusedField == "on")
+        #expect(bench.edits.isEmpty)
+    }
+
     @Test("a text that was reached by a letter leaves letters to the commands")
     func byLetter() throws {
         var bench = try LiveBench(form)
@@ -124,7 +165,9 @@ struct LiveTypingTests {
         bench.answer()
         bench.feed(.input(.paste("tomorrow", isCut: false)))
         #expect(bench.screen().contains("unsaved: tomorrow"))
-        let example = ["day": "date; paste one such as 2026-11-21", "time": "time; paste one such as 14:30"]
+        let example = [
+            "day": "date; paste one such as 2026-11-21", "time": "time; paste one such as 14:30",
+        ]
         let words = example[field] ?? "date; paste one such as 2026-11-21T14:30"
         #expect(bench.screen().contains("not a \(words)"), "\(bench.screen())")
         #expect(bench.edits.isEmpty)
