@@ -31,7 +31,9 @@ extension Engine {
     ) {
         workspace.method = request.method
         var call = PendingCall(connection: connection, id: id, target: target)
-        call.key = request.idempotencyKey.map { use(of: $0, by: request, connection) }
+        call.key = request.idempotencyKey.map { key in
+            use(of: key, connection) { request.encode(id: nil, into: &$0) }
+        }
         let verdict = admit(request.kind, call)
         switch verdict {
         case .afterCommit, .unanswered: break
@@ -63,15 +65,20 @@ extension Engine {
         carryOut(verdict, request, call)
     }
 
+    /// Whether a request without a key, with an answer of its own, is executed now: the verdict on
+    /// nearly all requests.
+    @inline(__always)
+    func runsAtOnce(_ kind: Admission.Kind, _ connection: Connection) -> Bool {
+        !link.mustCommitFirst
+            && Admission.runs(
+                kind, on: connection, isServing: lifecycle == .serving, isHealthy: link.isHealthy)
+    }
+
     /// The verdict on a request in the current state.
     func admit(
         _ kind: Admission.Kind, _ call: PendingCall, isKeyUnused: Bool = false
     ) -> Verdict {
-        if !link.mustCommitFirst, call.key == nil, case .slot = call.target,
-            Admission.runs(
-                kind, on: call.connection, isServing: lifecycle == .serving,
-                isHealthy: link.isHealthy)
-        {
+        if call.key == nil, case .slot = call.target, runsAtOnce(kind, call.connection) {
             return .run
         }
         let admission = Admission(
@@ -186,16 +193,17 @@ extension Engine {
     /// Answers an edit of a form as soon as it is durable, and stores the answer under the
     /// request's key.
     func answerEdit(_ call: PendingCall, of form: LiveForm, _ result: (inout JSONWriter) -> Void) {
-        guard call.key != nil else {
-            let response = workspace.encoded {
-                Answer.encode(call.id ?? .null, into: &$0, result: result)
+        var place = 0..<0
+        let response = workspace.encoded { writer in
+            Answer.encode(call.id ?? .null, into: &writer) { writer in
+                let start = writer.nextValue
+                result(&writer)
+                place = start..<writer.count
             }
-            return sendWhenDurable(call, response, form)
         }
         // Of the exact size: the rest of the writer's memory may contain the request with a secret.
-        let result = Array(workspace.encoded(result))
-        remember(call, result, form)
-        sendWhenDurable(call, response(call.id, result), form)
+        if call.key != nil { remember(call, Array(response[place]), form) }
+        sendWhenDurable(call, response, form)
     }
 
     /// The same with a proposal. Its message may be redacted later, so a retry is answered without.
@@ -272,14 +280,13 @@ extension Engine {
 
     // MARK: - Idempotency keys
 
-    /// A key and the digest of its request.
+    /// A key and the digest of its request, which `encode` writes without its id.
     func use(
-        of key: String, by request: Request, _ connection: Connection
+        of key: String, _ connection: Connection, _ encode: (inout JSONWriter) -> Void
     ) -> PendingCall.KeyUse {
         PendingCall.KeyUse(
             id: link.keys.id(connection.peer.uid, key),
-            digest: environment.digest(
-                Array(workspace.encoded { request.encode(id: nil, into: &$0) })))
+            digest: environment.digest(Array(workspace.encoded(encode))))
     }
 
     private func repeatAnswer(

@@ -25,8 +25,7 @@ extension Engine {
                 let control = form.working.definition.index(of: edit.field)
             else { return false }
             let key = edit.idempotencyKey.map { key in
-                use(
-                    of: String(plain: key), by: .stateSet(edit.params(form: name)), connection)
+                use(of: String(plain: key), connection) { edit.encode(form: name, into: &$0) }
             }
             return executePlain(plain, .edit, connection, key) { call throws(WireError) in
                 try set(control, of: form, edit, call)
@@ -42,7 +41,9 @@ extension Engine {
         var call = PendingCall(
             connection: connection, id: RequestID(rawText: String(plain: plain.id)),
             target: .slot(.unowed), key: key)
-        guard case .run = admit(kind, call) else { return false }
+        if key != nil || !runsAtOnce(kind, connection) {
+            guard case .run = admit(kind, call) else { return false }
+        }
         counters.requests += 1
         call.target = .slot(connection.answers.reserve())
         charge(connection) {

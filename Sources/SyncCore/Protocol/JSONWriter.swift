@@ -115,7 +115,7 @@ public struct JSONWriter: ~Copyable {
     /// Appends a comma if needed, and what `body` writes: at most `bytesMax` bytes. `body` returns
     /// how many.
     @inline(__always)
-    private mutating func append(
+    mutating func append(
         bytesMax: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
     ) {
         if capacity &- count <= bytesMax { grow(to: count &+ bytesMax &+ 1) }
@@ -232,58 +232,16 @@ public struct JSONWriter: ~Copyable {
 
     /// A string.
     public mutating func string(_ text: String) {
-        let done: Void? = text.utf8.withContiguousStorageIfAvailable { quote($0) }
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { string($0) }
         if done == nil {
             var copy = text
-            copy.withUTF8 { quote($0) }
+            copy.withUTF8 { string($0) }
         }
     }
 
     /// A constant string, which must not need escapes.
     public mutating func string(static text: StaticString) {
         quotePlain(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    /// The token of a causal context.
-    @inline(__always)
-    mutating func token(_ context: CausalContext) {
-        // Nearly always one replica has written, and then nothing is copied.
-        if let only = context.only { token(only) } else { longToken(context) }
-    }
-
-    private mutating func token(_ entry: VersionVector.Entry) {
-        plain(bytesMax: ContextToken.dotBytesMax) { ContextToken.write(entry, to: &$0) }
-    }
-
-    private mutating func longToken(_ context: CausalContext) {
-        plain(bytesMax: ContextToken.bytesMax(of: context)) { ContextToken.write(context, to: &$0) }
-    }
-
-    /// The token of one write alone.
-    mutating func token(_ dot: Dot) {
-        plain(bytesMax: ContextToken.dotBytesMax) { ContextToken.write(dot, to: &$0) }
-    }
-
-    /// A string that `body` writes, which needs no escapes.
-    @inline(__always)
-    private mutating func plain(bytesMax: Int, _ body: (inout TextPlace) -> Void) {
-        append(bytesMax: bytesMax + 2) { place in
-            var text = TextPlace(place)
-            text.put(UInt8(ascii: "\""))
-            body(&text)
-            text.put(UInt8(ascii: "\""))
-            return text.place - place
-        }
-    }
-
-    /// A timestamp, a string of RFC 3339.
-    public mutating func timestamp(_ moment: Timestamp) {
-        append(bytesMax: Timestamp.textBytes + 2) { place in
-            place.initialize(to: UInt8(ascii: "\""))
-            moment.write(to: place + 1)
-            (place + Timestamp.textBytes + 1).initialize(to: UInt8(ascii: "\""))
-            return Timestamp.textBytes + 2
-        }
     }
 
     /// A tree.
@@ -327,9 +285,9 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: - Escapes
 
-    /// A string in quotation marks. It is copied while it is checked, and again only if a byte is
+    /// A string of UTF-8 text. It is copied while it is checked, and again only if a byte is
     /// neither printable ASCII nor free of escapes.
-    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
+    mutating func string(_ text: UnsafeBufferPointer<UInt8>) {
         if capacity &- count < text.count &+ 3 { grow(to: count &+ text.count &+ 3) }
         var place = start + count
         if needsComma {

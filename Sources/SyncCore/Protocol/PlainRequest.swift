@@ -25,18 +25,6 @@ struct PlainRequest {
         /// Whether the context is the change's and not the request's.
         let hasOwnContext: Bool
         let idempotencyKey: Text?
-
-        /// The params that these are.
-        func params(form: Text) -> StateSet {
-            let token = context.map { String(plain: $0) }
-            return StateSet(
-                form: String(plain: form),
-                changes: [
-                    Change(
-                        field: String(plain: field), context: hasOwnContext ? token : nil, action)
-                ], context: hasOwnContext ? nil : token,
-                idempotencyKey: idempotencyKey.map { String(plain: $0) })
-        }
     }
 
     /// The JSON text of the request's id.
@@ -302,9 +290,12 @@ private struct PlainReader {
 }
 
 extension String {
-    /// Text that is ASCII.
+    /// Text that is ASCII. Short text is not examined again, as a decoder would.
     @inline(__always)
     init(plain text: UnsafeBufferPointer<UInt8>) {
-        self.init(decoding: text, as: UTF8.self)
+        self.init(unsafeUninitializedCapacity: text.count) { place in
+            place.baseAddress!.initialize(from: text.baseAddress!, count: text.count)
+            return text.count
+        }
     }
 }

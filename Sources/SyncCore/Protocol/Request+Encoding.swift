@@ -134,26 +134,51 @@ extension Change: WireObject {
     package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("field", field)
         writer.member("context", context)
-        switch action {
-        case .value(let value):
-            writer.member("value", value)
+        action.encodeMembers(into: &writer)
+    }
+}
+
+extension Change.Action {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        switch self {
+        case .value(let value): writer.member("value", value)
         case .increment(let number):
             writer.key("increment")
             writer.number(number)
-        case .toggle:
-            writer.member("toggle", true)
+        case .toggle: writer.member("toggle", true)
         case .move(let direction, let wraps):
             writer.member("move", direction.rawValue)
             if wraps { writer.member("wraps", true) }
-        case .reset:
-            writer.member("reset", true)
-        case .press:
-            writer.member("press", true)
-        case .add(let tags):
-            writer.member("add", .array(tags))
-        case .remove(let tags):
-            writer.member("remove", .array(tags))
+        case .reset: writer.member("reset", true)
+        case .press: writer.member("press", true)
+        case .add(let tags): writer.member("add", .array(tags))
+        case .remove(let tags): writer.member("remove", .array(tags))
         }
+    }
+}
+
+extension PlainRequest.Edit {
+    /// Writes the request without its id, as `Request.encode` writes it (PlainRequestTests).
+    func encode(form: PlainRequest.Text, into writer: inout JSONWriter) {
+        func member(_ name: StaticString, _ text: PlainRequest.Text?) {
+            guard let text else { return }
+            writer.key(name)
+            writer.string(text)
+        }
+        writer.beginObject(text: #"{"jsonrpc":"2.0","method":"state.set","params":{"#)
+        member("form", form)
+        writer.key("changes")
+        writer.beginArray()
+        writer.beginObject()
+        member("field", field)
+        if hasOwnContext { member("context", context) }
+        action.encodeMembers(into: &writer)
+        writer.endObject()
+        writer.endArray()
+        if !hasOwnContext { member("context", context) }
+        member("idempotencyKey", idempotencyKey)
+        writer.endObject()
+        writer.endObject()
     }
 }
 

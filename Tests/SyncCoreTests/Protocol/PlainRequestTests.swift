@@ -23,6 +23,11 @@ struct PlainRequestTests {
                 let id = RequestID(rawText: String(plain: read.id))
                 let call = Call(id: id, content: .success(Request(read)))
                 if decoded != .single(call) { Issue.record("\(message)") }
+                guard case .set(let form, let edit) = read.content else { return }
+                let isSame =
+                    JSONWriter.bytes { edit.encode(form: form, into: &$0) }
+                    == JSONWriter.bytes { Request(read).encode(id: nil, into: &$0) }
+                #expect(isSame, "\(message)")
             }
         }
         #expect(plain > 1000 && damagedPlain > 0, "seed \(ProtocolRandom.seed)")
@@ -113,7 +118,16 @@ extension Request {
         case .ping: self = .ping
         case .get(let form, let field):
             self = .stateGet(StateGet(form: String(plain: form), fields: [String(plain: field)]))
-        case .set(let form, let edit): self = .stateSet(edit.params(form: form))
+        case .set(let form, let edit):
+            let token = edit.context.map { String(plain: $0) }
+            let change = Change(
+                field: String(plain: edit.field), context: edit.hasOwnContext ? token : nil,
+                edit.action)
+            self = .stateSet(
+                StateSet(
+                    form: String(plain: form), changes: [change],
+                    context: edit.hasOwnContext ? nil : token,
+                    idempotencyKey: edit.idempotencyKey.map { String(plain: $0) }))
         }
     }
 }
