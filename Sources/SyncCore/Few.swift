@@ -50,6 +50,16 @@ struct Few<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
         place > 0 ? others![place - 1] : head!
     }
 
+    /// The result of `body` for the element at an index. What it does not take is not copied.
+    @inline(__always) func with<Result>(_ place: Int, _ body: (Element) -> Result) -> Result {
+        place > 0 ? body(others![place - 1]) : body(head!)
+    }
+
+    /// Changes the element at an index, without the coroutine of the subscript.
+    @inline(__always) mutating func change(_ place: Int, _ body: (inout Element) -> Void) {
+        if place > 0 { body(&others![place - 1]) } else { body(&head!) }
+    }
+
     /// Replaces the element at an index, without the coroutine of the subscript.
     @inline(__always) mutating func replace(_ place: Int, by element: consuming Element) {
         if place > 0 { others![place - 1] = element } else { head = element }
@@ -149,8 +159,15 @@ struct IndexTable<Value> {
         return place == 0 ? nil : place
     }
 
-    /// The value of a place.
-    @inline(__always) func value(at place: Int) -> Value { values.element(place) }
+    /// The result of `body` for the value of a place.
+    @inline(__always) func with<Result>(_ place: Int, _ body: (Value) -> Result) -> Result {
+        values.with(place, body)
+    }
+
+    /// Changes the value of a place.
+    @inline(__always) mutating func change(_ place: Int, _ body: (inout Value) -> Void) {
+        values.change(place, body)
+    }
 
     /// Sets the value of an index, which is not negative.
     mutating func set(_ value: consuming Value, at index: Int) {

@@ -58,11 +58,15 @@ import Testing
                 let index = Int.random(in: 0...130, using: &random)
                 #expect(set.insert(index) == (expected[index] == nil))
                 expected[index] = value
-                table.set(value, at: index)
+                if let place = table.place(of: index) {
+                    table.change(place) { $0 = value }
+                } else {
+                    table.set(value, at: index)
+                }
             }
             #expect(table.isEmpty == expected.isEmpty)
             for index in 0...140 {
-                #expect(table.place(of: index).map { table.value(at: $0) } == expected[index])
+                #expect(table.place(of: index).map { table.with($0) { $0 } } == expected[index])
                 #expect(set.contains(index) == (expected[index] != nil))
             }
         }

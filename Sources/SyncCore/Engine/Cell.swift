@@ -85,20 +85,12 @@ struct CellContent {
 
     /// The leases of the value; nearly always none.
     var leases: LeaseStack?
+}
 
+extension CellContent {
     /// A control that nobody has changed: an empty store of its kind and its default.
     init(kind: FieldStore.Kind?, defaultValue: JSON) {
-        store = kind.map { FieldStore($0) }
-        value = defaultValue
-    }
-
-    /// A control after a write, before `resolve`. The parts that it keeps are passed one by one,
-    /// because all together would be copied.
-    init(_ store: FieldStore, keeping silentWrites: [SilentWrite], _ leases: LeaseStack?) {
-        self.store = store
-        value = .null
-        self.silentWrites = silentWrites
-        self.leases = leases
+        self.init(store: kind.map { FieldStore($0) }, value: defaultValue)
     }
 
     /// A control with what was kept of it.
@@ -106,10 +98,7 @@ struct CellContent {
         _ index: Int, of definition: FormDefinition, store: FieldStore?,
         silentWrites: [SilentWrite] = [], leases: LeaseStack? = nil
     ) {
-        self.store = store
-        self.silentWrites = silentWrites
-        self.leases = leases
-        value = .null
+        self.init(store: store, value: .null, silentWrites: silentWrites, leases: leases)
         resolve(index, of: definition)
     }
 

@@ -160,7 +160,8 @@ extension Engine {
         _ control: Int, of form: LiveForm, _ edit: PlainRequest.Edit, _ call: PendingCall
     ) throws(WireError) {
         let connection = call.connection
-        let isOpen = form.working.definition.isOpen[control] && !edit.action.isPress
+        let definition = form.working.definition
+        let isOpen = definition.isOpen[control] && !edit.action.isPress
         if isOpen {
             try requireWritable(form)
         } else {
@@ -175,16 +176,16 @@ extension Engine {
         defer { workspace.patternMeter.end() }
         if !isOpen {
             try requireEdit(edit.action, form, form.working, control, connection.peer)
-            try requireMessage(nil, form.working.definition, control, form)
+            try requireMessage(nil, definition, control, form)
         }
-        if !transaction.definition.runButtons.isEmpty {
+        if !definition.runButtons.isEmpty {
             transaction.rareOrNew.runTerms = runTerms(nil)
         }
         try apply(edit.action, to: control, seen(claim, form), transaction)
         workspace.patternMeter.end()
         try transaction.checkEnabled()
         try transaction.checkRuns()
-        if !transaction.definition.guards.isEmpty { try requireApproval(transaction) }
+        if !definition.guards.isEmpty { try requireApproval(transaction) }
         finish(
             transaction, .set, named: transaction.named, seen: claim ?? CausalContext(),
             skipped: nil, undoes: nil, message: nil, call)
@@ -196,9 +197,7 @@ extension Engine {
     ) throws(WireError) {
         let form = transaction.form
         do {
-            try transaction.apply(action, to: control, seen: seen) { secret, target, dot in
-                seal(secret, form, target, dot)
-            }
+            try transaction.apply(action, to: control, seen: seen, sealer: self)
         } catch {
             try requirePatternSteps(form.name)
             throw error
@@ -284,92 +283,6 @@ extension Engine {
             }
         }
         if let runs = transaction.rare?.runs { notePresses(runs, of: form) }
-    }
-
-    /// Adds the result of a transaction to the gathering batch, and sets deadlines of its leases.
-    func publish(_ transaction: Transaction, _ message: String?) {
-        let form = transaction.form
-        if let shared = transaction.shared { gather(shared, transaction.record, of: form, message) }
-        guard let record = transaction.record else {
-            if transaction.silent.isEmpty { return }
-            onSilentWrite?(transaction.author, transaction.revision, Array(transaction.dots))
-            return gather(transaction.silent, of: form)
-        }
-        for place in transaction.touched.indices {
-            armLeases(transaction.touched.element(place), of: form)
-        }
-        var frame = appendFrame(of: transaction, message, tellsWas: true)
-        if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
-            // The new values fit in a frame, as every snapshot does, but not always with the
-            // earlier values. No client accepts a larger frame, so every subscriber would be
-            // disconnected.
-            form.changeLog.remove(from: transaction.revision, registry.retained)
-            frame = appendFrame(of: transaction, message, tellsWas: false)
-        }
-        var cells = transaction.touched
-        for index in transaction.rare?.onlySilent ?? Few() { cells.append(index) }
-        publish(record, frame, cells: cells, of: form)
-    }
-
-    /// Adds the newest revision of a form to the gathering batch.
-    ///
-    /// - Parameters:
-    ///   - frame: its notification, in the form's log.
-    ///   - cells: What the store must write.
-    func publish(
-        _ record: RevisionRecord, _ frame: SharedBytes, cells: Few<Int>, of form: LiveForm
-    ) {
-        let revision = form.working.revision
-        let row = RevisionRow(
-            form: form.key, revision: revision, at: clocks.steadyMilliseconds(),
-            frame: frame, record: record)
-        if !form.isUndoStored {
-            form.undo.append(
-                record, bytes: row.bytesEstimate - frame.count, revision: revision,
-                depthMax: configuration.limits.undoDepthMax)
-        }
-        gather(.cells(cells), of: form, consume row)
-    }
-
-    /// Writes the notification of a transaction to the log of its form.
-    private func appendFrame(
-        of transaction: Transaction, _ message: String?, tellsWas: Bool
-    ) -> SharedBytes {
-        let (form, state) = (transaction.form, transaction.state)
-        let numbers = form.numbers(ofControls: transaction.touched, in: state.definition)
-        var ranges = Few<Range<Int>>()
-        let frame = form.changeLog.append(
-            touched: numbers, bytesMax: configuration.limits.changeLogBytesMax
-        ) { writer in
-            Answer.encodeNotification("state.changed", into: &writer) { writer in
-                StateChanged.encode(
-                    form.stateStart, revision: Revision(clamping: transaction.revision),
-                    message: message, into: &writer
-                ) {
-                    state.writeToken(into: &$0)
-                } changes: { writer in
-                    for place in transaction.touched.indices {
-                        let index = transaction.touched.element(place)
-                        let hasWas = tellsWas && state.definition.types[index] != .secure
-                        FieldChange.encode(
-                            state.definition.controls[index].id,
-                            was: hasWas ? transaction.before.element(place).shownValue : nil,
-                            into: &writer
-                        ) { writer in
-                            let start = writer.nextValue
-                            state.write(
-                                index,
-                                notifying: transaction.rare?.concurrent.contains(sorted: index)
-                                    ?? false,
-                                into: &writer)
-                            ranges.append(start..<writer.count)
-                        }
-                    }
-                }
-            }
-        }
-        transaction.texts = ranges.mapped { frame[$0] }
-        return frame
     }
 }
 

@@ -3,11 +3,11 @@
 extension Transaction {
     /// Adds a change of a control by an author who had seen `seen`.
     ///
-    /// - Parameter seal: Encrypts a secret for a dot; `nil` if there is no key.
+    /// - Parameter sealer: encrypts a secret.
     func apply(
-        _ action: Change.Action, to control: Int, seen: Seen,
-        seal: (String, Int, Dot) -> [UInt8]?
+        _ action: Change.Action, to control: Int, seen: Seen, sealer: Engine
     ) throws(WireError) {
+        let definition = definition
         for target in definition.targets[control] { try spend(on: target) }
         let own: StoredEdit?
         var edits: [FieldEdit] = []
@@ -21,12 +21,12 @@ extension Transaction {
         }
         named.append(control)
         if let own {
-            try write(own, to: control, extended(seen, of: control), seal)
+            try write(own, to: control, extended(seen, of: control), sealer)
             return noteAccepted(own, control)
         }
         for edit in edits {
             try write(
-                reaching(edit).edit, to: edit.target, extended(seen, of: edit.target), seal)
+                reaching(edit).edit, to: edit.target, extended(seen, of: edit.target), sealer)
         }
     }
 

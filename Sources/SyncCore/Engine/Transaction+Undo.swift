@@ -34,7 +34,7 @@ extension Transaction {
         var step = UndoStep(
             field: definition.controls[target].id, action: action, leases: leases)
         if let rare, let place = rare.undone.place(of: target) {
-            step.restore(rare.undone.value(at: place))
+            step.restore(rare.undone.with(place) { $0 })
         }
         return step
     }
@@ -146,7 +146,7 @@ extension Transaction {
         }
         let before = dots.count
         for edit in edits {
-            try write(edit, to: control, seen) { _, _, _ in nil }
+            try write(edit, to: control, seen, nil)
         }
         guard dots.count > before else { return false }
         if let leases { restore(leases, control) }

@@ -2,11 +2,15 @@
 
 extension Transaction {
     /// Executes a write of a control's store by an author who had seen `seen`.
+    ///
+    /// - Parameter sealer: encrypts a secret; `nil` in an undo, which sets none.
     func write(
-        _ edit: StoredEdit, to target: Int, _ seen: Seen,
-        _ seal: (String, Int, Dot) -> [UInt8]?
+        _ edit: StoredEdit, to target: Int, _ seen: Seen, _ sealer: Engine?
     ) throws(WireError) {
-        let edit = definition.controls[target].leaseMax == nil ? edit : leased(edit, target)
+        let definition = definition
+        if definition.controls[target].leaseMax != nil, let set = leased(edit) {
+            return try write(set, to: target, seen, sealer)
+        }
         let before = cell(target)
         let end = leaseEnd(of: edit, target, before)
         let hasLease = end != nil || before.content.leases != nil
@@ -40,7 +44,7 @@ extension Transaction {
                 rare.runPresses = presses
             }
         case .sealed(var register):
-            guard let bytes = sealed(edit, target, dot, seal) else {
+            guard let bytes = sealed(edit, target, dot, sealer) else {
                 throw WireError(
                     .unavailable, "no key to seal secrets with; see the daemon's log",
                     form: form.name, field: definition.controls[target].id)
@@ -50,7 +54,9 @@ extension Transaction {
         }
         // The content is completed in its cell, because a copy retains each of its parts.
         let cell = newCell(
-            CellContent(now, keeping: before.content.silentWrites, before.content.leases), target)
+            CellContent(
+                store: now, value: .null, silentWrites: before.content.silentWrites,
+                leases: before.content.leases), target)
         if case .addTags(_, let again) = edit, !again.isEmpty, isSetOfTags(store) {
             renew(again, in: &cell.content, target, dot)
         }
@@ -174,10 +180,10 @@ extension Transaction {
 
     /// A secret's bytes. `value: nil` is a reset. The result is `nil` if it cannot be encrypted.
     private func sealed(
-        _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ seal: (String, Int, Dot) -> [UInt8]?
+        _ edit: StoredEdit, _ target: Int, _ dot: Dot, _ sealer: Engine?
     ) -> (value: [UInt8]?, Void)? {
         guard case .seal(let secret) = edit else { return (nil, ()) }
-        return seal(secret, target, dot).map { ($0, ()) }
+        return sealer?.seal(secret, form, target, dot).map { ($0, ()) }
     }
 }
 

@@ -108,7 +108,8 @@ final class Transaction {
 
     /// The cell of a control, with the changes so far.
     func cell(_ index: Int) -> Cell {
-        write(of: index)?.cell ?? state.cells[index]
+        guard let place = writes.place(of: index) else { return state.cells[index] }
+        return writes.with(place) { $0.cell }
     }
 
     /// The value of a control's store, with the changes so far.
@@ -116,10 +117,6 @@ final class Transaction {
 
     /// The content of a control, with the changes so far.
     func content(_ index: Int) -> CellContent { cell(index).content }
-
-    private func write(of target: Int) -> Write? {
-        writes.place(of: target).map { writes.value(at: $0) }
-    }
 
     func isWritten(_ target: Int) -> Bool { writes.place(of: target) != nil }
 
@@ -131,7 +128,7 @@ final class Transaction {
         guard let rare, let place = rare.silentCells.place(of: target) else {
             return state.cells[target]
         }
-        return rare.silentCells.value(at: place)
+        return rare.silentCells.with(place) { $0 }
     }
 }
 
@@ -182,21 +179,29 @@ extension Transaction {
     /// Records the cell of a control after the write `dot`.
     func note(_ cell: Cell, _ target: Int, _ dot: Dot) {
         keep(dot)
-        let known = write(of: target)
-        if known?.dot == nil { written.append(target) }
-        writes.set(Write(cell: cell, dot: dot, sum: known?.sum), at: target)
+        var isFirst = true
+        if let place = writes.place(of: target) {
+            writes.change(place) { write in
+                isFirst = write.dot == nil
+                write.cell = cell
+                write.dot = dot
+            }
+        } else {
+            writes.set(Write(cell: cell, dot: dot), at: target)
+        }
+        if isFirst { written.append(target) }
     }
 
     /// The last write that changed a control, and the sum of its increments; `nil` if none did.
     func lastWrite(of target: Int) -> (dot: Dot, sum: DecimalNumber?)? {
-        write(of: target).flatMap { write in write.dot.map { ($0, write.sum) } }
+        guard let place = writes.place(of: target) else { return nil }
+        return writes.with(place) { write in write.dot.map { ($0, write.sum) } }
     }
 
     /// Adds an increment to the sum of a control that was written.
     func noteSum(_ difference: DecimalNumber, _ target: Int) {
-        guard var write = write(of: target) else { return }
-        write.sum = write.sum.flatMap { $0.adding(difference) } ?? difference
-        writes.set(write, at: target)
+        guard let place = writes.place(of: target) else { return }
+        writes.change(place) { $0.sum = $0.sum.flatMap { $0.adding(difference) } ?? difference }
     }
 
     /// Records the content of a control of which only the leases changed.
@@ -240,8 +245,10 @@ extension Transaction {
 
     /// Replaces the cell of a control, without a write that changes it.
     private func replace(_ cell: Cell, _ target: Int) {
-        let known = write(of: target)
-        writes.set(Write(cell: cell, dot: known?.dot, sum: known?.sum), at: target)
+        guard let place = writes.place(of: target) else {
+            return writes.set(Write(cell: cell), at: target)
+        }
+        writes.change(place) { $0.cell = cell }
     }
 }
 

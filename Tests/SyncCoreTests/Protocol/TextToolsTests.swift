@@ -178,6 +178,19 @@ struct TextToolsTests {
         }
     }
 
+    @Test("of all ASCII characters at each place, the printable ones are plain")
+    func plain() {
+        for byte in 0...UInt8(0x7F) {
+            for (before, after) in [(0, 0), (0, 20), (3, 4), (7, 0), (8, 8), (20, 0)] {
+                let text = String(
+                    decoding: Array(repeating: UInt8(ascii: "~"), count: before) + [byte]
+                        + Array(repeating: UInt8(ascii: " "), count: after), as: UTF8.self)
+                #expect(text.isPlainASCII == (0x20...0x7E).contains(byte), "\(byte)")
+            }
+        }
+        #expect("".isPlainASCII && !"é".isPlainASCII && !"1234567é".isPlainASCII)
+    }
+
     @Test("newline and tab are controls unless allowed")
     func newlines() {
         #expect(!"a\nb".isFreeOfControls() && !"\t".isFreeOfControls())

@@ -9,12 +9,11 @@ extension Transaction {
         }
     }
 
-    /// The edit of a control with `leaseMax`: an increment becomes a set of its result, because
-    /// only a set value can end.
-    func leased(_ edit: StoredEdit, _ target: Int) -> StoredEdit {
-        guard definition.controls[target].leaseMax != nil,
-            case .increment(let difference, let result) = edit, difference != .zero
-        else { return edit }
+    /// What an edit of a control with `leaseMax` becomes: an increment a set of its result, because
+    /// only a set value can end. `nil` if it stays what it is.
+    func leased(_ edit: StoredEdit) -> StoredEdit? {
+        guard case .increment(let difference, let result) = edit, difference != .zero
+        else { return nil }
         return .set(.number(result))
     }
 

@@ -22,7 +22,7 @@ extension Transaction {
 
         /// The first press of a control, and how often it was pressed; `nil` if it was not.
         subscript(control: Int) -> (first: Dot, count: Int)? {
-            counts.place(of: control).map(counts.value)
+            counts.place(of: control).map { counts.with($0) { $0 } }
         }
 
         func add(_ dot: Dot, of control: Int) {
