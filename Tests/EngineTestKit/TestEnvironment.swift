@@ -6,7 +6,8 @@ public import SyncCore
 extension Environment {
     /// Deterministic randomness, and a seal that does not encrypt but checks the associated data.
     public static func forTests(
-        seed: UInt64, compile: @escaping PatternCompiler, key: UInt8 = 0, _ auditLog: AuditLog = AuditLog()
+        seed: UInt64, compile: @escaping PatternCompiler, key: UInt8 = 0,
+        _ auditLog: AuditLog = AuditLog()
     ) -> Environment {
         let random = SharedRandom(seed: seed)
         return Environment(

@@ -1,6 +1,6 @@
+import FormFile
 import Testing
 
-import FormFile
 @testable import Link
 
 @Suite("The file of the bridge")

@@ -63,7 +63,8 @@ import Testing
             for _ in 0..<12 {
                 let before = buffer
                 Self.change(&buffer, &random)
-                let differing = buffer.bounds == before.bounds
+                let differing =
+                    buffer.bounds == before.bounds
                     ? (0..<buffer.lines).filter { !buffer.hasLine($0, of: before) } : nil
                 let changed = differing.map { ($0.first ?? 0)..<($0.last.map { $0 + 1 } ?? 0) }
                 let cursor =

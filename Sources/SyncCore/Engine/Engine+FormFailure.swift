@@ -39,8 +39,9 @@ extension Engine {
     /// another one.
     private func keepDeleted(_ form: LiveForm, _ batch: inout OpenBatch) {
         if form.existence == .creating, form.link != nil { fleet?.refusedForms.insert(form.name) }
-        guard batch.deletedForms.removeValue(forKey: form.name) != nil
-            || link.gathering.deletedForms[form.name] != nil
+        guard
+            batch.deletedForms.removeValue(forKey: form.name) != nil
+                || link.gathering.deletedForms[form.name] != nil
         else { return }
         link.gathering.deletedForms.updateValue(
             link.deletedForms.durable[form.name], forKey: form.name)

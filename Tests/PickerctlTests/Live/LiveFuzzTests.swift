@@ -84,8 +84,9 @@ struct LiveFuzzTests {
         if let lines = bench.model.drawnLines, let last {
             #expect(last.bounds == canvas.buffer.bounds)
             for y in 0..<canvas.buffer.lines where !lines.contains(y) {
-                #expect(canvas.buffer.part(canvas.buffer.bounds.line(y))
-                    == last.part(last.bounds.line(y)), "line \(y)")
+                #expect(
+                    canvas.buffer.part(canvas.buffer.bounds.line(y))
+                        == last.part(last.bounds.line(y)), "line \(y)")
             }
         }
         var fresh = bench.model

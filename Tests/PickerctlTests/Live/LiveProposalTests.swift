@@ -61,7 +61,8 @@ struct LiveProposalTests {
         return .result(try JSON(parsing: String(decoding: writer.take(), as: UTF8.self)))
     }
 
-    @Test("a narrow row does without the message, the focus, who set it and who proposed it, in turn")
+    @Test(
+        "a narrow row does without the message, the focus, who set it and who proposed it, in turn")
     func narrow() throws {
         let wordings = [
             #"bob, 2 s  ⇢ 50  bob: "INC-231"  ● bob"#, "bob, 2 s  ⇢ 50  bob  ● bob",

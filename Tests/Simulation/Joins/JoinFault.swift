@@ -34,8 +34,9 @@ extension JoinWorld {
         case (.unlistedRemoval, .delta(let delta)):
             return .delta(delta.with(delta.stores.filter { !$0.store.isEmpty }))
         case (.noAttic, .whole(let whole)):
-            guard case .register(let said) = whole.stores.first(where: { $0.id == "$definition" })?
-                .store, let kept = ConflictPolicy.latest.current(said.siblings)?.payload.value,
+            guard
+                case .register(let said) = whole.stores.first(where: { $0.id == "$definition" })?
+                    .store, let kept = ConflictPolicy.latest.current(said.siblings)?.payload.value,
                 let file = kept["definition"]
             else { return item }
             let shown = Set(

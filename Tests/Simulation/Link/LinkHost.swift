@@ -112,7 +112,8 @@ final class LinkHost {
     }
 
     private static func machine(
-        _ name: String, _ sites: [String], _ run: UInt64, _ store: LinkStore, _ bug: LinkBug?, _ seed: UInt64,
+        _ name: String, _ sites: [String], _ run: UInt64, _ store: LinkStore, _ bug: LinkBug?,
+        _ seed: UInt64,
         _ now: Moment
     ) -> LinkMachine {
         var keys = LinkKeys.forTests()

@@ -18,8 +18,9 @@ struct LinkPeople {
         _ form: String, using random: inout SplitMix64
     ) -> (connection: UInt64, presence: LinkPresence.Peer.Presence?) {
         let known = here[form, default: [:]].keys.sorted()
-        if let connection = known.randomElement(using: &random), known.count > 4
-            || Int.random(in: 0..<3, using: &random) > 0
+        if let connection = known.randomElement(using: &random),
+            known.count > 4
+                || Int.random(in: 0..<3, using: &random) > 0
         {
             guard Int.random(in: 0..<4, using: &random) > 0 else {
                 here[form]?[connection] = nil

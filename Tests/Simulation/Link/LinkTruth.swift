@@ -56,7 +56,8 @@ struct LinkTruth {
         for place in places {
             guard let part = parts[place] else { continue }
             guard seen[part.message, default: []].insert(part.index).inserted,
-                seen[part.message]?.count == part.count, let content = contents[part.message] else {
+                seen[part.message]?.count == part.count, let content = contents[part.message]
+            else {
                 continue
             }
             found[part.form, default: CausalContext()].formUnion(content)

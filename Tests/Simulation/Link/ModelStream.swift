@@ -148,7 +148,8 @@ package struct ModelStream {
         }
         last += 1
         ids[id] = (last, now)
-        let isWhole = if case .whole? = LinkSubject(message.subject)?.content { true } else { false }
+        let isWhole =
+            if case .whole? = LinkSubject(message.subject)?.content { true } else { false }
         log.append(
             Stored(
                 sequence: last, message: message,

@@ -153,7 +153,8 @@ package final class LinkedFleet {
             homes: homes ?? Array(repeating: 0, count: count), isOld: isOld)
         hosts = try (0..<count).map { index in
             try FleetHost(
-                index, seed: random.next(), durability: durability, limits: limits, compile: compile,
+                index, seed: random.next(), durability: durability, limits: limits,
+                compile: compile,
                 configure: { link in
                     if let names, let homes {
                         link.streams = ModelSites.seen(names, from: homes[index])
@@ -316,7 +317,9 @@ package final class LinkedFleet {
             host.engine.pass(milliseconds: 1_000)
         case 93, 94: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
         case 95: if let first = host.fromServer.first { host.fromServer.append(first) }
-        case 96, 97 where sites.streams.count > 1: harmSite()
+        case 96,
+            97 where sites.streams.count > 1:
+            harmSite()
         default: harmServer()
         }
         try host.takeOrders()

@@ -91,7 +91,9 @@ package final class LinkedLives {
 
     private func tags(of whole: WholeForm) -> Set<String> {
         for store in whole.stores where store.id == "tags" {
-            if case .tags(let set) = store.store { return Set(set.tags.compactMap(\.json.stringValue)) }
+            if case .tags(let set) = store.store {
+                return Set(set.tags.compactMap(\.json.stringValue))
+            }
         }
         return []
     }

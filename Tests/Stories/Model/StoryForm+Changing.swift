@@ -245,7 +245,8 @@ extension StoryForm {
                 let was = before.shown(id).value
                 changes.append(change(id, reading, was: was))
                 if changed.contains(id) {
-                    var entry = historic(id, reading.value, was: was, isConcurrent: isMet)
+                    var entry =
+                        historic(id, reading.value, was: was, isConcurrent: isMet)
                         .objectValue ?? JSONObject()
                     if isMet, let control = definition.control(id) {
                         entry["lost"] = contents[id]?.lost(after: before.writes, control)

@@ -237,7 +237,8 @@ struct Conversation {
             }
         }
         collect()
-        clients[name] = host.connect(uid: uid, user: user, groups: groups, loginUID: login,
+        clients[name] = host.connect(
+            uid: uid, user: user, groups: groups, loginUID: login,
             isLoginKnown: isLoginKnown)
         if !order.contains(name) { order.append(name) }
         host.settle()

@@ -28,9 +28,11 @@ struct OldUndoTests {
         return Array(journal.newest(.undo, owner: nil, field: nil)?.steps ?? Few())
     }
 
-    @Test("the short record of one write is the same as the long one", arguments: [
-        (nil, nil), (1, nil), (nil, JSON.null), (4, "before"), (1_000, true),
-    ] as [(Int?, JSON?)])
+    @Test(
+        "the short record of one write is the same as the long one",
+        arguments: [
+            (nil, nil), (1, nil), (nil, JSON.null), (4, "before"), (1_000, true),
+        ] as [(Int?, JSON?)])
     func oneWrite(over: Int?, was: JSON?) {
         let author = Author(
             user: "alice", uid: 1, client: "c", tty: nil, connection: 1, replica: replica)
@@ -174,7 +176,8 @@ struct OldUndoTests {
                 standing[field] = [dot(number)]
                 continue
             }
-            trace.restores = (old.details.undo.first?.trace(component: nil)?.over).map { Array($0) } ?? []
+            trace.restores =
+                (old.details.undo.first?.trace(component: nil)?.over).map { Array($0) } ?? []
             let place = records.lastIndex { $0 === old }.map { UInt64($0 + 1) }
             records.append(
                 record(

@@ -77,8 +77,8 @@ import Testing
                 root< {"result":{"form":"note","revision":1003}}
 
                 """# + String(repeating: "fetch\npass 500\n", count: 20) + #"""
-                alice< {"result":{"entries":[{"revision":1002,"message":"redacted"},{"revision":1}]}}
-                """#, host: host)
+                    alice< {"result":{"entries":[{"revision":1002,"message":"redacted"},{"revision":1}]}}
+                    """#, host: host)
     }
 
     @Test("a retry of a proposal does not have the message")

@@ -53,7 +53,8 @@ import Testing
         func step(_ field: String) -> UndoStep {
             UndoStep(field: field, action: .write(UndoStep.Trace(dot: dot, over: []), was: nil))
         }
-        let set = RevisionRecord(kind: .set, at: 0, by: author, .details(.init(undo: [step("a"), step("b")])))
+        let set = RevisionRecord(
+            kind: .set, at: 0, by: author, .details(.init(undo: [step("a"), step("b")])))
         let undo = RevisionRecord(
             kind: .undo, at: 0, by: author,
             .details(.init(undo: [step("a")], undoes: 1, skipped: ["b"])))

@@ -38,7 +38,8 @@ struct ParsedOverTests {
     ]
 
     static let lists = [
-        #"["a", "b"]"#, #"["a", "b", "c"]"#, #"["b"]"#, #"["c"]"#, #"["a", "a"]"#, "[]", "3", "[1, 2]",
+        #"["a", "b"]"#, #"["a", "b", "c"]"#, #"["b"]"#, #"["c"]"#, #"["a", "a"]"#, "[]", "3",
+        "[1, 2]",
         "[true, false]", #"["a", 1]"#, "[\"a\\u0007\"]", #"[{"tag": "a", "label": "A"}, "b"]"#,
         #"[{"section": "S", "options": ["a", "b"]}]"#, #"[{"tag": "a", "colour": 1}]"#,
         "[" + (0..<8).map { "\"a\($0)\"" }.joined(separator: ",") + "]",
@@ -67,8 +68,10 @@ struct ParsedOverTests {
 
     @Test("a form with more controls than the limit of now is refused")
     func lowerLimit() throws {
-        let text = #"{"form":"f","fields":[{"id":"t","type":"toggle"},{"id":"p","type":"picker","options":["a"]}]}"#
-        let base = try FormDefinition.parse(json(text), limits: FormLimits(), compile: compilePattern)
+        let text =
+            #"{"form":"f","fields":[{"id":"t","type":"toggle"},{"id":"p","type":"picker","options":["a"]}]}"#
+        let base = try FormDefinition.parse(
+            json(text), limits: FormLimits(), compile: compilePattern)
         var limits = FormLimits()
         limits.fieldsMax = 1
         let refused = #expect(throws: FormIssues.self) {

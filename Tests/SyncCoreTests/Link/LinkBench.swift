@@ -73,7 +73,8 @@ final class LinkBench {
     }
 
     func message(
-        _ content: [UInt8], form: String, host: String = "b", counters: ClosedRange<UInt64>? = 1...1,
+        _ content: [UInt8], form: String, host: String = "b",
+        counters: ClosedRange<UInt64>? = 1...1,
         version: UInt64 = LinkHeaders.version
     ) -> LinkPublication {
         let subject = LinkSubject(fleet: "ops", host: host, .bundles(form: form))!

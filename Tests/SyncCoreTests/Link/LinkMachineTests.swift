@@ -104,7 +104,9 @@ struct LinkMachineTests {
         #expect(bench.machine.refusalReason?.contains("delete the stream PS_ops") == true)
     }
 
-    @Test("messages that a server leaves out, as it cannot read them, do not keep a host from going on")
+    @Test(
+        "messages that a server leaves out, as it cannot read them, do not keep a host from going on"
+    )
     func unreadableMessages() {
         let bench = LinkBench()
         func expire() {

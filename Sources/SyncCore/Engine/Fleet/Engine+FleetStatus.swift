@@ -68,14 +68,15 @@ extension Engine {
                     ? fleet.whyHeld(form.name) : whyApart(form, agreement)
                 row["held"] = why.map { .string($0) }
                 return .object(row)
-            } + (operates(peer) ? held.filter { form(named: $0) == nil }.sorted() : []).map {
-                // It has not come here yet, and has no rule on who may read it.
-                .object(
-                    JSONObject([
-                        ("form", .string($0)), ("agrees", 0), ("hosts", 0), ("unsent", 0),
-                        ("held", .string(fleet.whyHeld($0))),
-                    ]))
-            })
+            }
+                + (operates(peer) ? held.filter { form(named: $0) == nil }.sorted() : []).map {
+                    // It has not come here yet, and has no rule on who may read it.
+                    .object(
+                        JSONObject([
+                            ("form", .string($0)), ("agrees", 0), ("hosts", 0), ("unsent", 0),
+                            ("held", .string(fleet.whyHeld($0))),
+                        ]))
+                })
         if let dropped = fleet.droppedReport(at: now.monotonicNanoseconds) {
             status["dropped"] = .object(dropped)
         }

@@ -3,8 +3,8 @@
 extension Engine {
     /// Nanoseconds of joins at once. Edits of this host have their turns in between.
     private static var joinNanoseconds: UInt64 { 1_000_000 }
-    /// Bytes of revisions that are joined while a commit is under way. An edit of this host waits for
-    /// that commit and for the next one, so there are fewer while an edit waits.
+    /// Bytes of revisions that are joined while a commit is under way. An edit of this host waits
+    /// for that commit and for the next one, so there are fewer while an edit waits.
     private static var batchBytesMax: (whileAnEditWaits: Int, otherwise: Int) {
         (16 << 10, 128 << 10)
     }

@@ -53,7 +53,8 @@ struct FleetAccessTests {
         for answer in [
             note(follower, follower.root, "y"), apply(follower, follower.root, access: "{}"),
             follower.engine.call(
-                follower.root, .stateUndo(StateUndo(form: "shared", scope: .anyone))).joined(),
+                follower.root, .stateUndo(StateUndo(form: "shared", scope: .anyone))
+            ).joined(),
             follower.engine.call(follower.root, .linkRepair(form: "shared")).joined(),
             follower.engine.ask(
                 follower.root,
@@ -201,7 +202,8 @@ struct FleetAccessTests {
         try world.hosts[1].killDaemon()
         let again = person(world.hosts[1], "bob", uid: 1_000)
         let undone = world.hosts[1].engine.call(
-            again, .stateUndo(StateUndo(form: "shared", scope: .mine))).joined()
+            again, .stateUndo(StateUndo(form: "shared", scope: .mine))
+        ).joined()
         #expect(undone.contains("result"))
         #expect(world.hosts[1].value("note") == "")
     }

@@ -76,7 +76,8 @@ struct FleetCostTests {
     @Test("an edit waits for few joins, however many come while the store commits")
     func joinsBehindCommit() throws {
         let world = try LinkedFleet(seed: 4)
-        world.apply(#"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#)
+        world.apply(
+            #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#)
         #expect(try world.settle() == nil)
         let (away, here) = (world.hosts[0], world.hosts[1])
         world.cut(away)
@@ -90,7 +91,9 @@ struct FleetCostTests {
         for _ in 0..<40 {
             world.pass(milliseconds: 500)
             for _ in 0..<200 where try !world.carry() { break }
-            most = max(most, away.engine.engine.link.gathering.changes.reduce(0) { $0 + $1.revisions.count })
+            most = max(
+                most,
+                away.engine.engine.link.gathering.changes.reduce(0) { $0 + $1.revisions.count })
         }
         #expect((1..<200).contains(most), "\(most) revisions wait with an edit for the next commit")
         away.engine.holdsCommits = false

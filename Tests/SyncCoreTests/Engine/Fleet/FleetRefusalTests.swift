@@ -54,7 +54,8 @@ struct FleetRefusalTests {
         let host = world.hosts[1]
         let before = host.engine.engine.digest(of: "shared")
         var forged = try #require(
-            world.stream.log.last { $0.message.subject == "ps.ops.h0.d.shared" }).message
+            world.stream.log.last { $0.message.subject == "ps.ops.h0.d.shared" }
+        ).message
         var sentence = "it was changed on its way, or it is another host's message"
         switch what {
         case "changed": forged.payload[forged.payload.count - 1] ^= 1
@@ -94,7 +95,8 @@ struct FleetRefusalTests {
         world.hosts[0].toServer.append(
             try message([], as: .bundles(form: "shared"), version: LinkHeaders.version + 1))
         try world.spend(seconds: 1)
-        #expect(status(host).contains(#""held":"it has version 2, and this daemon reads up to 1; "#))
+        #expect(
+            status(host).contains(#""held":"it has version 2, and this daemon reads up to 1; "#))
         #expect(logged(host, "form shared waits: it has version 2"))
         world.increment(host)
         #expect(host.value("count") == 2)

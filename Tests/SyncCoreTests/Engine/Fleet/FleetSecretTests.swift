@@ -8,7 +8,9 @@ import Testing
 @Suite("Secrets in a fleet")
 struct FleetSecretTests {
     private static let note = #"{"id":"note","type":"text"}"#
-    private static func secret(_ members: String) -> String { "{\(members),\"type\":\"secure\"},\(note)" }
+    private static func secret(_ members: String) -> String {
+        "{\(members),\"type\":\"secure\"},\(note)"
+    }
 
     private func settled(seed: UInt64) throws -> LinkedFleet {
         let world = try LinkedFleet(hosts: 3, seed: seed)
@@ -57,7 +59,8 @@ struct FleetSecretTests {
         #expect(revealed("token", world).allSatisfy { $0.contains("other") })
         world.hosts[1].set(Change(field: "token", .reset))
         #expect(try world.settle() == nil)
-        #expect(revealed("token", world).allSatisfy { !$0.contains("other") && $0.contains("null") })
+        #expect(
+            revealed("token", world).allSatisfy { !$0.contains("other") && $0.contains("null") })
     }
 
     @Test("a secret that was set before its form left the fleet is revealed on the others")

@@ -114,7 +114,8 @@ struct FleetSitesTests {
         }
     }
 
-    @Test("an edit is sent until the stream of this site has it; another's that takes it is told of")
+    @Test(
+        "an edit is sent until the stream of this site has it; another's that takes it is told of")
     func misdirected() throws {
         let world = try settled(seed: 6)
         let host = world.hosts[1]

@@ -200,7 +200,9 @@ struct FleetTests {
             if !waits { fleet.machine.hold(delivery, at: host.engine.engine.now) }
         }
         #expect(host.phase == .refused)
-        #expect(host.engine.engine.fleet?.machine.readers[0].place.sequence == UInt64(LinkMachine.heldMax))
+        #expect(
+            host.engine.engine.fleet?.machine.readers[0].place.sequence
+                == UInt64(LinkMachine.heldMax))
         world.increment(host)
         #expect(host.value("count") == 1, "edits go on here")
     }
