@@ -50,7 +50,7 @@ extension StoryCommand {
         return switch refusal.kind {
         case "notFound": 66
         case "invalidValue", "disabled": 65
-        case "conflict", "limit": 75
+        case "conflict", "limit", "busy": 75
         case "forbidden", "approvalNeeded": 77
         // An edit without a message that it needs, or a definition that is not valid.
         case "invalidParams": refusal.field == nil ? 65 : 64
