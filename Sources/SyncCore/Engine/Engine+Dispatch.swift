@@ -96,7 +96,7 @@ extension Engine {
         return admission.admit(kind, call, key, isKeyUnused: isKeyUnused)
     }
 
-    /// A connection goes on with this work after a commit.
+    /// A connection continues with this work after a commit.
     func afterCommit(_ work: Connection.Work, _ connection: Connection) {
         connection.enqueueFirst([work])
         connection.advance(to: .awaitingCommit)
