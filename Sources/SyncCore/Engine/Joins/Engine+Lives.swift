@@ -18,6 +18,12 @@ extension Engine {
     /// `form.link`: shares a form that was not, and decides what becomes of two of one name.
     func formLink(_ params: FormLinking, _ call: PendingCall) throws(WireError) {
         let form = try formToLink(params.form, call)
+        // What was another form may have become this one, by a join that the store then refused.
+        if let fleet, let other = fleet.otherForms[form.name],
+            form.working.shared?.lives.isSame(as: other.lives) ?? false
+        {
+            fleet.endWaiting(form.name, at: now)
+        }
         guard params.how == nil || fleet?.otherForms[form.name] != nil else {
             throw WireError(
                 .invalidParams,

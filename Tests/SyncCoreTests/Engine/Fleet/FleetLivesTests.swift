@@ -15,6 +15,11 @@ struct FleetLivesTests {
         #expect(LinkedLives.failure(of: seed) == nil)
     }
 
+    @Test("a form that has become this one in a join that the store refused is not decided upon")
+    func sameLives() {
+        #expect(LinkedLives.failure(of: 3_764_525, steps: 100) == nil)
+    }
+
     private func settled(seed: UInt64, hosts: Int = 2) throws -> LinkedFleet {
         let world = try LinkedFleet(hosts: hosts, seed: seed)
         world.apply(fields)
