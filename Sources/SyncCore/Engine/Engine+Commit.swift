@@ -30,7 +30,14 @@ extension Engine {
     private var isTimeToWrite: Bool {
         if lifecycle != .serving || !link.gathering.waiters.isEmpty { return true }
         if link.gathering.bytes > configuration.limits.unwrittenBytesMax { return true }
-        return now.monotonicNanoseconds >= link.dueAt(period: writePeriodNanoseconds)
+        return now.monotonicNanoseconds >= batchDueAt
+    }
+
+    /// When the gathering batch is to be written (monotonic nanoseconds).
+    private var batchDueAt: UInt64 {
+        // Before the call, which would copy the whole of `link` for an argument that reads it.
+        let period = writePeriodNanoseconds
+        return link.dueAt(period: period)
     }
 
     private var writePeriodNanoseconds: UInt64 {
@@ -52,7 +59,7 @@ extension Engine {
         let deadline = min(link.deadline, meetsDeadlines ? clocks.nextDeadline ?? .max : .max)
         let earliest = min(deadline, fleetDeadline)
         guard link.canSend else { return earliest }
-        return min(earliest, batchWaitsUntil ?? link.dueAt(period: writePeriodNanoseconds))
+        return min(earliest, batchWaitsUntil ?? batchDueAt)
     }
 
     private func doChores() {
