@@ -100,7 +100,7 @@ extension Engine {
             throw approvalNeeded(guards, form, "propose a definition without approval first")
         }
         let author = connection.author(of: form, replica: replica)
-        try unite(form, with: other, how, by: author)
+        try unite(form, with: other, how, as: environment.random(), by: author)
         log(
             .notice,
             "form \(form.name) and that of another host are one: \(connection.peer.whom) said "
@@ -108,12 +108,17 @@ extension Engine {
     }
 
     /// Makes one form of two, as a revision; other hosts get the whole.
+    ///
+    /// - Parameter life: the life of the one form. Under one of theirs, a host that has deleted that
+    ///   form would take an edit of the one form for an edit of the deleted one.
     private func unite(
-        _ form: LiveForm, with other: WholeForm, _ how: FormLinking.How, by author: Author
+        _ form: LiveForm, with other: WholeForm, _ how: FormLinking.How, as life: UInt64? = nil,
+        by author: Author
     ) throws(WireError) {
         let state = form.working
         guard let own = state.shared else { return }
-        guard own.lives.former.union(other.lives.former).count < FormLives.formerMax else {
+        let lives = own.lives.all.union(other.lives.all)
+        guard lives.count <= FormLives.formerMax else {
             throw WireError(
                 .invalidParams,
                 "form \(form.name) has become one with \(FormLives.formerMax) others already; give "
@@ -126,7 +131,9 @@ extension Engine {
         clocks.hybrid.observe(item.greatestStamp, at: now.wallMilliseconds)
         var joined = JoinedStores(item, with: state, dropsOwn: how == .theirs)
         do throws(JoinProblem) {
-            try write(own.lives.joined(other.lives), into: &joined, by: author)
+            try write(
+                FormLives(present: life ?? own.lives.present, former: lives), into: &joined,
+                by: author)
             if how == .ours { try overwriteNumbers(of: other, in: &joined, state, by: author) }
             guard
                 let (said, definition) = try definition(
@@ -179,7 +186,7 @@ extension Engine {
     ) throws(JoinProblem) {
         guard let said = SharedDefinition(in: joined.hidden) else { throw .unreadable(nil) }
         joined.hidden.write(
-            said.with(said.lives.joined(lives)).json, SharedDefinition.key,
+            said.with(lives.joined(said.lives)).json, SharedDefinition.key,
             dot: try newDot(in: &joined), stamp: clocks.newStamp(), by: author ?? remote)
     }
 }

@@ -136,7 +136,8 @@ package final class FormLink {
                 wantsWhole = true
                 return []
             }
-            (isWholeDue, wantsWhole) = (false, false)
+            // The gathering batch may have more that only a whole says.
+            isWholeDue = false
             return [.whole(whole)]
         }
         defer { unsent = [] }

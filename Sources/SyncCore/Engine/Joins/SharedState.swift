@@ -21,7 +21,7 @@ package struct FormLives: Hashable, Sendable {
     /// No life: of a form that was deleted while it was not shared.
     static let none = FormLives(present: 0)
 
-    private var all: Set<UInt64> { former.union([present]) }
+    var all: Set<UInt64> { former.union([present]) }
 
     func isSame(as other: FormLives) -> Bool {
         present == other.present || !all.isDisjoint(with: other.all)

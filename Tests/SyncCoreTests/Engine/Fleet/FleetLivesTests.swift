@@ -15,9 +15,25 @@ struct FleetLivesTests {
         #expect(LinkedLives.failure(of: seed) == nil)
     }
 
-    @Test("a form that has become this one in a join that the store refused is not decided upon")
-    func sameLives() {
-        #expect(LinkedLives.failure(of: 3_764_525, steps: 100) == nil)
+    /// A form that became one with another in a join that the store refused was decided upon; edits
+    /// of one form made of two went with the deletion of one of them; a change was not told that was
+    /// gathered while an older whole was taken.
+    @Test("lives that once lost an edit", arguments: [3_764_525, 3_752_793, 3_140_089])
+    func found(seed: UInt64) {
+        #expect(LinkedLives.failure(of: seed, steps: 100) == nil)
+    }
+
+    @Test("a whole that is taken does not stand for a change that is gathered")
+    func takenWhole() {
+        let link = FormLink(LinkConfiguration(host: "a", forms: []))
+        func whole(_ counter: UInt64) -> WholeForm {
+            let dot = Dot(ReplicaID(id: 1, epoch: 1), counter)
+            return WholeForm(
+                form: "f", lives: .none, context: CausalContext(dots: [dot]), stores: [])
+        }
+        link.gatherWhole()
+        #expect(link.take { whole(1) }.map(\.context) == [whole(1).context])
+        #expect(link.seal { whole(2) }.map(\.context) == [whole(2).context])
     }
 
     private func settled(seed: UInt64, hosts: Int = 2) throws -> LinkedFleet {
