@@ -109,8 +109,8 @@ extension Engine {
 
     /// Makes one form of two, as a revision; other hosts get the whole.
     ///
-    /// - Parameter life: the life of the one form. Under one of theirs, a host that has deleted that
-    ///   form would take an edit of the one form for an edit of the deleted one.
+    /// - Parameter life: the life of the one form. Under one of the two, a host that has deleted
+    ///   that form would take an edit of the one form for an edit of the deleted one.
     private func unite(
         _ form: LiveForm, with other: WholeForm, _ how: FormLinking.How, as life: UInt64? = nil,
         by author: Author
