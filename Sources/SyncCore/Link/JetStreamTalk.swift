@@ -68,7 +68,7 @@ extension DeliveryPlace {
     /// Reads `$JS.ACK.STREAM.CONSUMER.TRIES.SEQUENCE.DELIVERY.TIME.PENDING`, or the form of ADR-15,
     /// which has a domain and an account before the stream.
     package init?(reply: String) {
-        let tokens = reply.split(separator: ".", omittingEmptySubsequences: false)
+        let tokens = reply.fields(separatedBy: ".")
         guard tokens.count == 9 || tokens.count >= 11, tokens[0] == "$JS", tokens[1] == "ACK"
         else { return nil }
         let fields = tokens[(tokens.count == 9 ? 2 : 4)...].prefix(7).map(String.init)

@@ -100,7 +100,7 @@ package struct LinkHeaders: Hashable, Sendable {
             throw .header(Name.counters)
         }
         let number = try Self.read(Name.messageID, values) { text -> UInt64? in
-            let fields = text.split(separator: ":", omittingEmptySubsequences: false)
+            let fields = text.fields(separatedBy: ":")
             return fields.count == 4 ? UInt64(hexDigits: fields[2]) : nil
         }
         self.init(
@@ -138,8 +138,8 @@ package struct LinkHeaders: Hashable, Sendable {
 
     private static func number(_ text: String) -> UInt64? { UInt64(text) }
 
-    private static func pair(_ text: String, separator: Character) -> (UInt64, UInt64)? {
-        let fields = text.split(separator: separator, omittingEmptySubsequences: false)
+    private static func pair(_ text: String, separator: Unicode.Scalar) -> (UInt64, UInt64)? {
+        let fields = text.fields(separatedBy: separator)
         guard fields.count == 2, let first = UInt64(fields[0]), let last = UInt64(fields[1]) else {
             return nil
         }
@@ -209,8 +209,18 @@ extension UInt64 {
 
     /// The number with exactly these sixteen digits.
     init?(hexDigits text: Substring) {
-        guard text.utf8.count == 16, let value = UInt64(text, radix: 16), value.hexDigits == text
+        guard text.utf8.count == 16, let value = UInt64(text, radix: 16),
+            // Neither a sign nor a capital letter.
+            text.utf8.allSatisfy({ $0 >= UInt8(ascii: "a") || $0 & 0xf0 == 0x30 })
         else { return nil }
         self = value
+    }
+}
+
+extension String {
+    /// The parts between an ASCII character, empty ones too. It compares bytes, as the server does.
+    func fields(separatedBy separator: Unicode.Scalar) -> [Substring] {
+        utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
+            .map { Substring($0) }
     }
 }

@@ -46,7 +46,7 @@ package struct LinkSubject: Hashable, Sendable {
 
     /// The subject with this text; `nil` unless `text` is exactly what `text` of a subject is.
     package init?(_ text: String) {
-        let tokens = text.split(separator: ".", omittingEmptySubsequences: false)
+        let tokens = text.fields(separatedBy: ".")
         guard (4...5).contains(tokens.count), tokens[0] == "ps" else { return nil }
         let content: Content
         switch (tokens[3], tokens.count == 5 ? String(tokens[4]) : nil) {
