@@ -58,6 +58,7 @@ private struct Guarded: SharedForm {
             Button("Go", presses: $go) {}.runs(.one).access(to: .handle, "user:deployer")
         }
         .access(.handle, "owner", "group:ops")
+        .labelAlignment(.trailing)
         .requiresMessage()
     }
 }
@@ -113,6 +114,8 @@ struct RunbookDeclarationTests {
         #expect(fields[2]["access"] == ["handle": ["user:deployer"]])
         #expect(json["access"] == ["handle": ["owner", "group:ops"]])
         #expect(json["message"] == "required")
+        #expect(json["labelAlignment"] == "trailing")
+        #expect(try Deploy().definition()["labelAlignment"] == nil)
         let form = try parsed(json)
         #expect(form.controls.allSatisfy { $0.needsMessage })
         #expect(form.controls[0].approval?.count == 2)

@@ -13,6 +13,7 @@ public struct Form<Content: View>: PrimitiveView {
     private let content: Content
     private var access: [(String, JSON)] = []
     private var needsMessage = false
+    private var alignment = FormLabelAlignment.leading
 
     /// A form.
     ///
@@ -49,15 +50,33 @@ public struct Form<Content: View>: PrimitiveView {
         return copy
     }
 
+    /// Sets where labels are that are beside their controls: by default they begin in one column.
+    public func labelAlignment(_ alignment: FormLabelAlignment) -> Self {
+        var copy = self
+        copy.alignment = alignment
+        return copy
+    }
+
     func lower(into form: inout FormLowering, _ environment: ViewEnvironment) {
         var members: [(String, JSON)] = []
         for (name, text) in [("title", title), ("subtitle", subtitle), ("help", help)] {
             if let text { members.append((name, .string(text))) }
         }
+        if alignment != .leading {
+            members.append(("labelAlignment", .string(alignment.rawValue)))
+        }
         if needsMessage { members.append(("message", "required")) }
         if !access.isEmpty { members.append(("access", .object(JSONObject(access)))) }
         form.addForm(members) { $0.add(content, environment) }
     }
+}
+
+/// Where the labels of a form are.
+public enum FormLabelAlignment: String, Hashable, Sendable {
+    /// They begin in one column.
+    case leading
+    /// They end in one column, next to the values.
+    case trailing
 }
 
 /// A permission.

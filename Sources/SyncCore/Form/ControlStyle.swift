@@ -45,6 +45,14 @@ public enum ControlStyle: String, Hashable, Sendable, CaseIterable {
     }
 }
 
+/// Where the labels of a form are, if they are beside their controls.
+public enum LabelAlignment: String, Hashable, Sendable, CaseIterable {
+    /// They begin in one column.
+    case leading
+    /// They end in one column, next to the values.
+    case trailing
+}
+
 /// Styles of a form or a section, which apply to every control of the type in it.
 public struct ContainerStyles: Hashable, Sendable {
     private var entries: [(type: ControlType, style: ControlStyle)] = []

@@ -16,6 +16,8 @@ public final class FormDefinition: Sendable {
     public let help: String?
     public let access: FormAccess
     public let styles: ContainerStyles
+    /// Where labels end that are beside their controls.
+    public let labelAlignment: LabelAlignment
     /// The sections in order. A form without sections has one without a title.
     public let sections: [FormSection]
     /// The controls in document order.
@@ -64,6 +66,7 @@ public final class FormDefinition: Sendable {
         help = parts.help
         access = parts.access
         styles = parts.styles
+        labelAlignment = parts.labelAlignment
         sections = parts.sections
         controls = parts.controls
         dependents = graph.dependents
@@ -128,6 +131,7 @@ public final class FormDefinition: Sendable {
         var help: String?
         var access = FormAccess()
         var styles = ContainerStyles()
+        var labelAlignment = LabelAlignment.leading
         var sections: [FormSection] = []
         var controls: [Control] = []
         var text: [UInt8] = []

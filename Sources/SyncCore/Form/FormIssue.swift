@@ -219,18 +219,22 @@ public struct FormLimits: Hashable, Sendable {
     public var conditionDepthMax = 16
     /// Whether the rules hold that an earlier version did not have.
     var hasNewRules = true
+    /// Whether an attribute that this version does not know is an error.
+    var refusesUnknownKeys = true
 
     /// The default limits.
     public init() {}
 
-    /// The limits of a definition that another program sends, perhaps a daemon of an earlier
-    /// version. Time and memory remain bounded, whatever it sends.
+    /// The limits of a definition that another program sends, perhaps a daemon of an earlier or a
+    /// later version. Attributes that are not known here are ignored: the daemon enforces what they
+    /// mean. Time and memory remain bounded, whatever it sends.
     public static let received = {
         var limits = FormLimits()
         limits.optionsMax = 50_000
         limits.edgesMax = 100_000
         limits.conditionPartsMax = .max
         limits.hasNewRules = false
+        limits.refusesUnknownKeys = false
         return limits
     }()
 

@@ -105,7 +105,7 @@ extension FormParser {
     }
 
     private mutating func checkKeys(of type: ControlType, _ field: Members) {
-        guard let known = Self.knownKeys[type] else { return }
+        guard limits.refusesUnknownKeys, let known = Self.knownKeys[type] else { return }
         for index in field.object.members.indices {
             let name = field.object.members[index].name
             if known.contains(name) { continue }

@@ -31,6 +31,7 @@ extension FormParser {
 
     /// An issue for each unknown member.
     mutating func checkKeys(_ members: Members, _ known: KnownNames, owner: String) {
+        guard limits.refusesUnknownKeys else { return }
         for index in members.object.members.indices {
             let name = members.object.members[index].name
             if known.contains(name) { continue }

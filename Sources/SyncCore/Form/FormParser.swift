@@ -209,8 +209,8 @@ struct FormParser {
 
 extension FormParser {
     private static let topKeys: KnownNames = [
-        "$schema", "form", "title", "subtitle", "help", "access", "styles", "message", "sections",
-        "fields",
+        "$schema", "form", "title", "subtitle", "help", "access", "styles", "labelAlignment",
+        "message", "sections", "fields",
     ]
     private static let sectionKeys: KnownNames = [
         "title", "footer", "styles", "collapsed", "visibleWhen", "disabled", "fields",
@@ -233,6 +233,8 @@ extension FormParser {
         parts.subtitle = string(form, "subtitle")
         parts.help = string(form, "help")
         parts.styles = styles(form)
+        parts.labelAlignment =
+            choice(form, "labelAlignment", among: LabelAlignment.allCases) ?? .leading
         formNeedsMessage = needsMessage(form)
         parts.access = formAccess(form)
         switch (form["sections"], form["fields"]) {

@@ -46,6 +46,8 @@ public struct StyledText: Block, Hashable, Sendable {
 
     var spans: [Span]
     public var overflow: Overflow
+    /// Whether its lines end at the right edge.
+    private var isTrailing = false
 
     /// A text in one style. Harmful characters become visible escapes, tabs spaces; `\n` begins a
     /// line.
@@ -64,6 +66,13 @@ public struct StyledText: Block, Hashable, Sendable {
     public consuming func truncated() -> StyledText {
         var text = self
         text.overflow = .truncate
+        return text
+    }
+
+    /// The same text, whose lines end at the right edge of its place.
+    consuming func trailing() -> StyledText {
+        var text = self
+        text.isTrailing = true
         return text
     }
 
@@ -125,6 +134,7 @@ public struct StyledText: Block, Hashable, Sendable {
         guard rect.columns > 0 else { return }
         func write(_ spans: [Span], line: Int, into canvas: inout Canvas) {
             var x = rect.x
+            if isTrailing { x = rect.maxX - spans.reduce(0) { $0 + $1.columns } }
             for span in spans {
                 canvas.write(span, at: Point(x: x, y: rect.y + line))
                 x += span.columns

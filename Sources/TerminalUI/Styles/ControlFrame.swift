@@ -1,6 +1,8 @@
 // What is drawn around the body of every control, whatever its style: the focus bar, the people who
 // are at the control, and its notices.
 
+internal import SyncCore
+
 /// Label and content of a control: side by side if there is space, otherwise one below the other.
 public struct LabeledRow: Block {
     /// With fewer columns, the label is above the content.
@@ -9,6 +11,8 @@ public struct LabeledRow: Block {
     static let gap = 2
 
     private let heading: any Block
+    /// The same if it is beside the content.
+    private let headingBeside: any Block
     /// The columns of the label if it is beside the content.
     private let columns: Int
     /// The line of the content that the label is beside.
@@ -29,7 +33,11 @@ public struct LabeledRow: Block {
         _ label: ControlLabel, _ style: CellStyle, _ environment: StyleEnvironment,
         _ baseline: Int, _ content: some Block
     ) {
-        heading = Self.heading(label, style, environment)
+        let heading = Self.heading(label, style, environment)
+        self.heading = heading
+        headingBeside =
+            environment.labelAlignment == .leading
+            ? heading : Self.heading(label, style, environment, isTrailing: true)
         columns = environment.labelColumns
         self.baseline = baseline
         self.content = content
@@ -52,12 +60,17 @@ public struct LabeledRow: Block {
     }
 
     private static func heading(
-        _ label: ControlLabel, _ style: CellStyle, _ environment: StyleEnvironment
+        _ label: ControlLabel, _ style: CellStyle, _ environment: StyleEnvironment,
+        isTrailing: Bool = false
     ) -> any Block {
-        if label.subtitle == nil, !label.title.isEmpty { return label.text(style, environment) }
+        func line(_ text: StyledText) -> StyledText { isTrailing ? text.trailing() : text }
+        let title = line(label.text(style, environment))
+        if label.subtitle == nil, !label.title.isEmpty { return title }
         return Column {
-            if !label.title.isEmpty { label.text(style, environment) }
-            if let subtitle = label.subtitle { StyledText(subtitle, environment.roles.dim) }
+            if !label.title.isEmpty { title }
+            if let subtitle = label.subtitle {
+                line(StyledText(subtitle, environment.roles.dim))
+            }
         }
     }
 
@@ -77,7 +90,7 @@ public struct LabeledRow: Block {
             let inner = content.measure(width: max(0, width - columns - Self.gap))
             return Size(
                 columns: columns + Self.gap + inner.columns,
-                lines: max(baseline + heading.measure(width: columns).lines, inner.lines))
+                lines: max(baseline + headingBeside.measure(width: columns).lines, inner.lines))
         }
         let top = heading.measure(width: width)
         let inner = content.measure(width: max(0, width - 2))
@@ -87,7 +100,7 @@ public struct LabeledRow: Block {
 
     public func render(into canvas: inout Canvas, in rect: Rect) {
         if let columns = labelColumns(in: rect.columns) {
-            heading.render(
+            headingBeside.render(
                 into: &canvas,
                 in: Rect(
                     x: rect.x, y: rect.y + baseline, columns: columns,

@@ -190,8 +190,15 @@ extension ControlLabel {
 extension StyleEnvironment {
     /// The environment with a label column of `columns`, within bounds that leave enough space for
     /// the controls.
-    public func fittingLabels(columns: Int) -> StyleEnvironment {
-        with { $0.labelColumns = min(max(columns, 14), 27) }
+    ///
+    /// - Parameter alignment: where the labels end.
+    public func fittingLabels(
+        columns: Int, _ alignment: LabelAlignment = .leading
+    ) -> StyleEnvironment {
+        with {
+            $0.labelColumns = min(max(columns, 14), 27)
+            $0.labelAlignment = alignment
+        }
     }
 }
 
@@ -222,6 +229,9 @@ extension GaugeStyleConfiguration {
             thresholds: gauge.thresholds.map {
                 Threshold(from: $0.from, tint: $0.tint, text: words(.number($0.from)))
             }, state: state)
+        valueColumns =
+            [gauge.domain.min, gauge.domain.max].compactMap { $0 }
+            .map { DisplayWidth.columns(of: words(.number($0))) }.max() ?? 0
     }
 }
 

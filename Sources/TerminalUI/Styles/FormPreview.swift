@@ -42,7 +42,8 @@ public struct FormPreview: ControlView {
             definition.isVisible($0, values: value)
         }
         let environment = environment.fittingLabels(
-            columns: visible.map { ControlLabel(definition.controls[$0]).columns }.max() ?? 0)
+            columns: visible.map { ControlLabel(definition.controls[$0]).columns }.max() ?? 0,
+            definition.labelAlignment)
         var blocks: [any Block] = [
             StyledText(definition.title ?? definition.name, roles.heading).truncated()
         ]

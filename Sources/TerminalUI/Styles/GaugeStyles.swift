@@ -27,6 +27,8 @@ public struct GaugeStyleConfiguration: Sendable {
     public var valueText: String
     public var minLabel: String?
     public var maxLabel: String?
+    /// The columns that the longest value needs, kept so that nothing moves.
+    public var valueColumns = 0
     /// Ascending.
     public var thresholds: [Threshold]
     public var state: ControlState
@@ -62,15 +64,37 @@ public struct GaugeStyleConfiguration: Sendable {
         return passed.map { CellStyle(roles.color($0.tint), .bold) } ?? roles.text
     }
 
-    /// The value, and the threshold that it has passed: the tint is not the only sign.
-    public var reading: StyledText {
-        let text = StyledText(state.isMixed ? environment.glyphs.dash + " mixed" : valueText, fill)
-        return warning.map { text + StyledText(" ") + $0 } ?? text
+    /// The value, and the threshold that it has passed: the tint is not the only sign. Where there
+    /// is little space, the threshold has no unit, or there is only its mark.
+    public var reading: FittingText {
+        let value = StyledText(
+            " " + (state.isMixed ? environment.glyphs.dash + " mixed" : valueText), fill)
+        guard let warning, let passed else { return FittingText([value]) }
+        let above = environment.glyphs.above
+        let number = passed.words(at: self.value, passed.from.description)
+        let (brief, mark) = (StyledText("\(above) \(number)", fill), StyledText(above, fill))
+        return FittingText([warning, brief, mark].map { value + StyledText("  ") + $0 })
     }
 
     /// The threshold that the value has passed, in words.
     public var warning: StyledText? {
-        passed.map { StyledText("\(environment.glyphs.above) over \($0.text)", fill) }
+        guard let passed else { return nil }
+        let words = passed.words(at: value, passed.text)
+        return StyledText("\(environment.glyphs.above) \(words)", fill)
+    }
+
+    /// The columns of the longest reading.
+    var readingColumns: Int {
+        let value = max(valueColumns, DisplayWidth.columns(of: valueText))
+        let words = thresholds.map { DisplayWidth.columns(of: $0.words(at: nil, $0.text)) }.max()
+        return value + (words.map { $0 + 4 } ?? 0)
+    }
+}
+
+extension GaugeStyleConfiguration.Threshold {
+    /// What a value says that has passed it: `over 60`; `at 60` if it is the threshold itself.
+    public func words(at value: DecimalNumber?, _ text: String) -> String {
+        value == from ? "at \(text)" : "over \(text)"
     }
 }
 
@@ -85,8 +109,11 @@ public struct LinearGaugeStyle: GaugeStyle {
             .reduce(0) { $0 + DisplayWidth.columns(of: $1) + 1 }
         let bar = Drawing(
             size: { width in
-                let space = configuration.environment.inputColumns
-                return Size(columns: max(8, min(space, width) - 11 - ends), lines: 1)
+                let space = min(configuration.environment.inputColumns, width) - 11 - ends
+                // Narrower where the words about a threshold would be cut.
+                let last = configuration.maxLabel.map { DisplayWidth.columns(of: $0) } ?? 0
+                let rest = width - last - configuration.readingColumns - 1
+                return Size(columns: max(8, min(space, rest)), lines: 1)
             },
             draw: { canvas, rect in Self.draw(configuration, &canvas, rect) })
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {
@@ -94,7 +121,7 @@ public struct LinearGaugeStyle: GaugeStyle {
                 if let label = configuration.minLabel { StyledText(label, roles.dim).truncated() }
                 bar
                 if let label = configuration.maxLabel { StyledText(label, roles.dim).truncated() }
-                configuration.reading.truncated()
+                configuration.reading
             }
         }
     }

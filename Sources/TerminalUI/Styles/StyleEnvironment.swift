@@ -42,6 +42,8 @@ public struct StyleEnvironment: Sendable {
     public var roles: RoleStyles { look.roles }
     /// The columns of labels that are beside the content.
     public var labelColumns = 22
+    /// Whether those labels begin or end in one column.
+    public var labelAlignment = LabelAlignment.leading
     /// The columns of every input, if there are that many.
     public var inputColumns = 33
     /// Whether there is no empty line above, so that two grounds would look like one.

@@ -216,6 +216,8 @@ struct HintsLook: Equatable {
     /// What the keys of a question that is answered with text do, or those of the proposals.
     var answers: [String]
     var isReady: Bool
+    /// Whether there is a text that typing appends to.
+    var appends: Bool
     var hasConflicts: Bool
     var hasDraft: Bool
     var isRunning: Bool
@@ -260,6 +262,8 @@ struct ControlLook: Equatable {
     var part: Int?
     var month: YearMonth?
     var draft: TextEditor?
+    /// A text that is ready for keys, with its caret.
+    var ready: TextEditor?
     var kept: String?
     var isPressed: Bool
     var isSecretSet: Bool?
@@ -283,6 +287,7 @@ extension LiveModel {
                 page: page, focus: focus, activeEdit: activeEdit,
                 conflicts: focusedIndex.map { shownCards($0).count } ?? 0, undo: undoHint,
                 asks: question != nil, answers: answerHints, isReady: isReady,
+                appends: focusedIndex.map(appends) ?? false,
                 hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
                 isRunning: focusedIndex.map(isRunning) ?? false,
@@ -314,6 +319,7 @@ extension LiveModel {
             // It is only drawn for the focused control.
             cursor: isPicker && state.isFocused ? cursor(index) : nil,
             part: parts[field], month: months[field], draft: drafts[field],
+            ready: state.isFocused && state.isEditable ? readyText(index) : nil,
             kept: keptText(field), isPressed: pressed?.field == field,
             isSecretSet: presentation.isSecretSet(index),
             hasCapsLock: hasCapsLock, today: around.today)

@@ -1,13 +1,14 @@
 // Values of a form in words.
 
 internal import SyncCore
+internal import TerminalUI
 
 extension FormPresentation {
     /// Another value of the control in words.
     func text(_ value: JSON, of index: Int) -> String {
         if case .secure = definition.controls[index].kind { return Template.dash }
         if case .button = definition.controls[index].kind { return "pressed" }
-        if let percent = percent(value, index) { return percent }
+        if let percent = definition.percent(value, index) { return percent }
         if let format = measure(index), !value.isNull {
             let targets = definition.targets[index]
             return definition.render(format, of: index) {
@@ -27,9 +28,22 @@ extension FormPresentation {
         }
     }
 
+    /// The threshold that the value of a gauge has passed last, in words: `over 60`.
+    func threshold(_ index: Int) -> String? {
+        guard case .gauge(let gauge) = definition.controls[index].kind,
+            let value = shown(index).value.numberValue,
+            let passed = gauge.thresholds.last(where: { $0.from <= value })
+        else { return nil }
+        let text = text(.number(passed.from), of: index)
+        return GaugeStyleConfiguration.Threshold(from: passed.from, tint: passed.tint, text: text)
+            .words(at: value, text)
+    }
+}
+
+extension FormDefinition {
     /// The value of a gauge from 0 to 1 without a format, as a percentage.
     func percent(_ value: @autoclosure () -> JSON, _ index: Int) -> String? {
-        guard case .gauge(let gauge) = definition.controls[index].kind,
+        guard case .gauge(let gauge) = controls[index].kind,
             gauge.currentValueLabel == nil,
             gauge.domain.min == .zero, gauge.domain.max == DecimalNumber(1),
             let number = value().numberValue,

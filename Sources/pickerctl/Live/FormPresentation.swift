@@ -29,19 +29,6 @@ struct FormPresentation {
         let peer: LivePeer
     }
 
-    /// The result of the form's rules for a control.
-    private struct Reading {
-        var shown: ShownValue
-        var text: String
-        var isVisible: Bool
-        var isEnabled: Bool
-        var lease: FieldLease?
-        var runs: ButtonRuns?
-        var isRunning: Bool
-        /// Whether there is more than a value: a lease, a run, concurrent values.
-        var isRare: Bool
-    }
-
     let form: String
     private(set) var definition: FormDefinition
     /// Counts the changes of the definition.
@@ -54,14 +41,7 @@ struct FormPresentation {
     private(set) var progress: [String: ButtonProgressed] = [:]
     /// The proposals that wait for approval, oldest first.
     private(set) var proposals: [FormProposal] = []
-    /// By the number of the control.
-    private var readings: [Reading] = []
-    /// How many readings are rare.
-    private var rareCount = 0
-    /// The controls whose stored values a reading depends on, in the same order.
-    private var sources: [[Int]] = []
-    /// The controls whose readings depend on the stored value of a control, in the same order.
-    private var dependents: [[Int]] = []
+    private var readings: FormReadings
     /// Fields that an own edit wrote, whose readings `readEdits` computes again.
     private var unread: [String] = []
 
@@ -70,7 +50,7 @@ struct FormPresentation {
         self.definition = definition
         self.replica = replica
         form = definition.name
-        readAll()
+        readings = FormReadings(definition, replica)
     }
 }
 
@@ -78,96 +58,22 @@ struct FormPresentation {
 
 extension FormPresentation {
     /// The stored value of a control with the pending edits applied, for `FormDefinition.shown`.
-    func stored(_ index: Int) -> JSON {
-        replica.value(of: definition.controls[index].id, in: definition) ?? .null
-    }
+    func stored(_ index: Int) -> JSON { replica.stored(index, definition) }
 
     /// The causal context of what is shown.
     var context: String? { replica.context }
 
-    /// Whether a section is shown, and the controls that decide it.
-    private typealias SectionReading = (number: Int, isShown: Bool, sources: [Int])
+    private mutating func readAll() { readings = FormReadings(definition, replica) }
 
-    private func reading(section number: Int) -> SectionReading {
-        var sources: [Int] = []
-        let isShown = definition.isShown(section: number) {
-            sources.append($0)
-            return stored($0)
-        }
-        return (number, isShown, sources.sortedDistinct())
-    }
-
-    /// - Parameter last: The section that was read last. It may have a long condition and many
-    ///   controls, which are read one after the other.
-    private func reading(
-        _ index: Int, _ last: inout SectionReading?
-    ) -> (Reading, sources: [Int]) {
-        let number = definition.controls[index].section
-        let known = last?.number == number ? last : nil
-        let section = known ?? reading(section: number)
-        last = section
-        var sources = section.sources
-        sources.append(index)
-        func value(_ source: Int) -> JSON {
-            if sources.last != source { sources.append(source) }
-            return stored(source)
-        }
-        let state = state(definition.controls[index].id)
-        let isRunning = state?.runs?.running.isEmpty == false
-        let shown = definition.shown(index, values: value)
-        let reading = Reading(
-            shown: shown,
-            text: percent(stored(index), index)
-                ?? definition.displayText(of: index, shown, values: value),
-            isVisible: section.isShown && definition.isShownInSection(index, values: value),
-            isEnabled: definition.isEnabled(index, values: value),
-            lease: state?.lease, runs: state?.runs, isRunning: isRunning,
-            isRare: isRunning || state?.lease != nil || state?.conflict.isEmpty == false)
-        return (reading, sources.sortedDistinct())
-    }
-
-    private mutating func readAll() {
-        var section: SectionReading?
-        let all = definition.controls.indices.map { reading($0, &section) }
-        readings = all.map(\.0)
-        rareCount = readings.count(where: \.isRare)
-        sources = all.map(\.sources)
-        dependents = Array(repeating: [], count: all.count)
-        for (index, sources) in sources.enumerated() {
-            for source in sources { dependents[source].append(index) }
-        }
-    }
-
-    /// Computes all readings again that depend on these fields. Returns their controls, ascending;
-    /// `nil` if one of them appeared or disappeared, or has or had more than a value.
+    /// Computes all readings again that depend on these fields.
     @discardableResult
     private mutating func read(changed fields: [String]) -> [Int]? {
-        var section: SectionReading?
-        var isOnlyValues = true
-        let controls = controls(showing: fields)
-        for index in controls {
-            let (reading, sources) = reading(index, &section)
-            let (isRare, wasRare) = (reading.isRare, readings[index].isRare)
-            rareCount += (isRare ? 1 : 0) - (wasRare ? 1 : 0)
-            if isRare || wasRare || reading.isVisible != readings[index].isVisible {
-                isOnlyValues = false
-            }
-            readings[index] = reading
-            if sources == self.sources[index] { continue }
-            for source in self.sources[index] { dependents[source].removeAll { $0 == index } }
-            for source in sources {
-                let place = dependents[source].partitionIndex { $0 > index }
-                dependents[source].insert(index, at: place)
-            }
-            self.sources[index] = sources
-        }
-        return isOnlyValues ? controls : nil
+        readings.read(controls(showing: fields), definition, replica)
     }
 
     /// The controls that show something of these fields, ascending.
     func controls(showing fields: [String]) -> [Int] {
-        if fields.count == 1 { return index(fields[0]).map { dependents[$0] } ?? [] }
-        return fields.compactMap { index($0) }.flatMap { dependents[$0] }.sortedDistinct()
+        readings.controls(showing: fields.compactMap { index($0) })
     }
 
     /// The displayed value of a control.
@@ -183,18 +89,16 @@ extension FormPresentation {
     func runs(_ index: Int) -> ButtonRuns? { readings[index].runs }
 
     /// Whether no control has more than its value: a lease, a run, concurrent values.
-    var hasOnlyValues: Bool { rareCount == 0 }
+    var hasOnlyValues: Bool { readings.hasOnlyValues }
 
     /// Whether a handler works on a press of a button.
     func isRunning(_ index: Int) -> Bool { readings[index].isRunning }
 
     /// Whether a handler works on a press of any button.
-    var isAnyRunning: Bool { readings.contains { $0.isRunning } }
+    var isAnyRunning: Bool { readings.isAnyRunning }
 
     /// When values end by themselves.
-    var leaseEnds: [Timestamp] {
-        hasOnlyValues ? [] : readings.compactMap { $0.lease?.until }
-    }
+    var leaseEnds: [Timestamp] { readings.leaseEnds }
 
     /// The fields of some changes whose values end by themselves now.
     func leased(_ changes: [FieldChange]) -> [String] {

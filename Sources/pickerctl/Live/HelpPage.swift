@@ -100,7 +100,9 @@ enum HelpPage {
                 if line.text.isEmpty { return StyledText(line.keys, roles.heading).truncated() }
                 if line.keys == wholeLine { return StyledText(line.text, roles.text).truncated() }
                 return Row {
-                    Framed(columns: 16, .leading, StyledText(line.keys, roles.accent).truncated())
+                    Framed(
+                        columns: 16, .leading,
+                        StyledText(line.keys, roles.text.adding(.bold)).truncated())
                     StyledText(line.text, roles.text).truncated()
                 }
             })

@@ -160,8 +160,10 @@ extension KeyMap {
 
     /// The key that hints show under this name.
     func event(shownAs name: String) -> KeyEvent? {
-        let fixed: [Key] = [.enter, .escape, .tab] + "ynarw".map { .character($0) }
-        return (fixed.map { KeyEvent($0) } + Self.standard.map(\.0) + actions.keys).first {
+        let fixed =
+            ([Key.enter, .escape, .tab] + "ynarw".map { .character($0) }).map { KeyEvent($0) }
+            + [KeyEvent(.character("u"), .control)]
+        return (fixed + Self.standard.map(\.0) + actions.keys).first {
             Self.name($0) == name
         }
     }

@@ -174,6 +174,7 @@ struct LineForm {
             let value = model.presentation.text(index)
             text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value
         }
+        if let threshold = model.presentation.threshold(index) { text += ", \(threshold)" }
         if let lease = model.leaseWords(index) { text += ", \(lease)" }
         if let proposed = model.proposedWords(index) { text += ", \(proposed)" }
         if shown.isMissing { text += ", required" }

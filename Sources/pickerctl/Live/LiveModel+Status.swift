@@ -37,7 +37,13 @@ extension LiveModel {
                 "\(count) values; Enter shows them", kind: .choice)
         }
         if let autoSetHint = autoSetHint(index) { return WordsLook(autoSetHint, kind: .choice) }
-        return WordsLook(joined(facts(index)), takes(index) ?? "", kind: .about)
+        let takes = takes(index) ?? ""
+        if appends(index) {
+            let appends = "typing appends to the text"
+            return WordsLook(
+                joined(facts(index) + [appends]), joined([takes, appends]), takes, kind: .about)
+        }
+        return WordsLook(joined(facts(index)), takes, kind: .about)
     }
 
     /// What a folded section hides: a letter may have folded it by accident.
@@ -83,13 +89,12 @@ extension LiveModel {
 
     /// What can be done with a draft.
     private func draftHint(_ index: Int) -> String {
-        let edit =
-            if case .date = presentation.definition.controls[index].kind {
-                "type or paste a date"
-            } else {
-                "\(around.keys.name(of: .act)) to edit"
-            }
-        return "\(edit), \(around.keys.name(of: .reset)) to discard"
+        let discard = "\(around.keys.name(of: .reset)) to discard"
+        if case .date = presentation.definition.controls[index].kind {
+            return "type or paste a date, \(discard)"
+        }
+        if readyText(index) != nil { return "type to edit, Esc \(discard)" }
+        return "\(around.keys.name(of: .act)) to edit, \(discard)"
     }
 
     /// A value that is set when no key is pressed for a moment.

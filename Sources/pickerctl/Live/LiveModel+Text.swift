@@ -12,10 +12,7 @@ extension LiveModel {
         switch control.kind {
         case .text(let text):
             guard mayEdit(control.id) else { return }
-            let present = presentation.shown(index).value.stringValue ?? ""
-            let fresh = TextEditor(
-                present, isMultiline: text.isMultiline, maxLength: text.maxLength)
-            take(control.id, .text(drafts[control.id] ?? fresh))
+            take(control.id, .text(drafts[control.id] ?? freshText(text, index)))
         case .secure(let secure):
             guard mayEdit(control.id) else { return }
             if activeEdit?.field != control.id { hasCapsLock = false }

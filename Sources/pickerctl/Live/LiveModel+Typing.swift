@@ -27,26 +27,57 @@ extension LiveModel {
         }
     }
 
-    /// A letter or digit into a text that is ready for it, and `.` into a number; `false` if the
-    /// key is a command.
+    /// A key into a text that is ready for it, and `.` into a number; `false` if the key is a
+    /// command.
     mutating func typesAtOnce(_ event: KeyEvent, _ commands: inout [LiveCommand]) -> Bool {
-        guard mode == .form, Self.isLetter(event), case .character(let character) = event.key,
-            let index = focusedIndex
-        else { return false }
+        guard mode == .form, let index = focusedIndex else { return false }
         let control = presentation.definition.controls[index]
+        let isLetter = Self.isLetter(event) && event.key != .character(" ")
         switch control.kind {
         case .slider, .stepper:
-            guard character == ".", mayEdit(control.id) else { return false }
+            guard event == KeyEvent(.character(".")), mayEdit(control.id) else { return false }
             take(control.id, .number(TextEditor(".")))
             return true
-        case .text, .secure:
-            guard isReady, character != " " else { return false }
+        // What is typed replaces a secret, so there is nothing to edit.
+        case .text where isReady && (isLetter || Self.isEditing(event)),
+            .secure where isReady && isLetter:
             editText()
             guard activeEdit != nil else { return true }
             editKey(event, &commands)
             return true
         default: return false
         }
+    }
+
+    /// Whether a key edits a text, or moves its caret in the line.
+    private static func isEditing(_ event: KeyEvent) -> Bool {
+        switch (event.key, event.modifiers) {
+        case (.backspace, _), (.delete, _), (.left, _), (.right, _): true
+        case (.character(let character), .control): "abdefkuwy".contains(character)
+        case (.character(let character), .alt): "bdf".contains(character)
+        default: false
+        }
+    }
+
+    /// What the next key changes, for a text that is ready for it: the caret is at the end. A
+    /// letter that was not meant for the text can be taken back; one that replaced it would lose
+    /// what was there.
+    func readyText(_ index: Int) -> TextEditor? {
+        guard isReady, mode == .form, page == .form, activeEdit == nil, question == nil,
+            focusedIndex == index,
+            case .text(let text) = presentation.definition.controls[index].kind
+        else { return nil }
+        return drafts[presentation.definition.controls[index].id] ?? freshText(text, index)
+    }
+
+    /// Whether the next letter is added to a text.
+    func appends(_ index: Int) -> Bool { readyText(index)?.clusters.isEmpty == false }
+
+    /// The value of a text as it is edited.
+    func freshText(_ text: TextAttributes, _ index: Int) -> TextEditor {
+        TextEditor(
+            presentation.shown(index).value.stringValue ?? "", isMultiline: text.isMultiline,
+            maxLength: text.maxLength)
     }
 
     // MARK: Dates

@@ -139,6 +139,8 @@ extension LiveModel {
     ) -> any ControlView {
         var state = look.state
         state.notes = notes(index, environment)
+        var interaction = interaction
+        if let ready = look.ready { interaction.typing = ready }
         return presentation.definition.view(
             of: index, look.shown, text: look.text, state, interaction
         ) { presentation.text($0, of: index) }

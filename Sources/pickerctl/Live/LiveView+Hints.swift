@@ -158,6 +158,11 @@ extension LiveModel {
             if style(index) == .graphical { return [("Enter", "choose a day")] }
             return [("←→", "part"), ("+-", "step"), ("0-9", "type")]
         case .text, .secure:
+            if appends(index) {
+                return [
+                    ("a-z", "append"), ("^U", "clear"), ("Enter", "edit"), ("Esc", "commands"),
+                ]
+            }
             if isReady { return [("a-z", "type"), ("Enter", "edit"), ("Esc", "commands")] }
             if case .text(let text) = control.kind, text.isMultiline {
                 return [("Enter", "edit"), ("e", "$EDITOR")]

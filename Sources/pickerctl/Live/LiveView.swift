@@ -54,7 +54,9 @@ extension LiveModel {
         for index in columns.indices where presentation.isVisible(index) {
             widest = max(widest, columns[index])
         }
-        return around.environment.fittingLabels(columns: widest).with { $0.isLow = !isRoomy }
+        return around.environment
+            .fittingLabels(columns: widest, presentation.definition.labelAlignment)
+            .with { $0.isLow = !isRoomy }
     }
 
     private func screen(_ drawn: inout DrawnParts) -> LiveScreen {

@@ -45,6 +45,57 @@ struct LiveGridTests {
         #expect(menu.dropFirst(toggle).hasPrefix(" Eu "))
     }
 
+    @Test("labels end two columns before the values, in a narrow form they are above them")
+    func labelAlignment() throws {
+        let trailing = form.replacing("title: Grid", with: "labelAlignment: trailing")
+        for columns in [64, 80, 200] {
+            var bench = try LiveBench(trailing, columns: columns, lines: 40)
+            bench.focus("speed")
+            let value = try column(of: "(", in: line(&bench, with: "Maintenance"))
+            for label in ["Maintenance mode", "Name *", "speed", "count", "env"] {
+                let line = try line(&bench, with: label)
+                let end = try #require(line.firstRange(of: label)).upperBound
+                #expect(line.distance(from: line.startIndex, to: end) == value - 2, "\(line)")
+            }
+            // The bar of the focus is at the left edge.
+            #expect(try column(of: "▌", in: line(&bench, with: "speed")) < 2)
+        }
+        var (narrow, leading) = (
+            try LiveBench(
+                trailing.replacing("form: t", with: "form: t\ntitle: Grid"), columns: 40, lines: 40),
+            try LiveBench(form, columns: 40, lines: 40)
+        )
+        #expect(narrow.screen() == leading.screen())
+    }
+
+    @Test("the words about a threshold are whole", arguments: [40, 64, 80, 100])
+    func threshold(columns: Int) throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: requestsPerSecond, type: gauge, min: 0, max: 5000, minLabel: none, maxLabel: all,
+                 currentValueLabel: "${requestsPerSecond} req/s", default: 3999,
+                 thresholds: [{from: 1000, tint: yellow}, {from: 4000, tint: red}]}
+              - {id: load, type: gauge, min: 0, max: 1, thresholds: [{from: 0.6, tint: red}]}
+            """, columns: columns)
+        func expect(_ value: JSON, _ words: String) throws {
+            bench.changed("requestsPerSecond", value)
+            let line = try line(&bench, with: "all")
+            // Beside so long a value, a narrow form has space for the mark only.
+            let shown = columns < 100 ? String(words.prefix { $0 != "▲" }) : words
+            #expect(line.contains(shown) && line.contains("▲") == words.contains("▲"), "\(line)")
+        }
+        try expect(999, "999 req/s")
+        try expect(1000, "1000 req/s  ▲ at 1000")
+        try expect(3999, "3999 req/s  ▲ over 1000")
+        let bar = try line(&bench, with: "all").firstIndex(of: "a")
+        try expect(4500, "4500 req/s  ▲ over 4000")
+        #expect(try line(&bench, with: "all").firstIndex(of: "a") == bar, "the bar moved")
+        bench.changed("load", .number(try #require(DecimalNumber("0.75"))))
+        #expect(try line(&bench, with: "▲ over 60 %").contains("75 %"))
+    }
+
     @Test("a number that is typed is where the number was", arguments: ["count", "power"])
     func typedNumber(field: String) throws {
         var bench = try LiveBench(

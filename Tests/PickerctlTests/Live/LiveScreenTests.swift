@@ -1,6 +1,7 @@
 import Foundation
 import PickerClient
 import SyncCore
+import TestKit
 import Testing
 
 @testable import TerminalUI
@@ -95,6 +96,56 @@ struct LiveScreenTests {
         bench.focus("speed")
         try check("gallery", bench, .truecolor)
         try check("gallery", bench, .light)
+    }
+
+    /// An example form with its file changed.
+    private func bench(
+        _ name: String, _ columns: Int, _ lines: Int, _ change: (String) -> String
+    ) throws -> LiveBench {
+        let file = sourceTree.appending(path: "Examples/forms/\(name).yaml")
+        let text = change(try String(contentsOf: file, encoding: .utf8))
+        return try LiveBench(text, columns: columns, lines: lines)
+    }
+
+    private func trailing(_ name: String, _ columns: Int, _ lines: Int) throws -> LiveBench {
+        try bench(name, columns, lines) {
+            $0.replacing(#/\nform: \S+\n/#) { "\($0.output)labelAlignment: trailing\n" }
+        }
+    }
+
+    @Test("labels that end where the values begin")
+    func labelAlignment() throws {
+        try check("trailing-labels", Self.busyLooks) { columns, lines in
+            var bench = try trailing("deploy", columns, lines)
+            bench.focus("token")
+            bench.bobIs(at: "traffic", draft: 40)
+            return bench
+        }
+        var bench = try trailing("controls", 96, 86)
+        bench.focus("speed")
+        try check("trailing-gallery", bench, .truecolor)
+        // What is read to somebody does not depend on it.
+        for name in ["controls", "deploy"] {
+            #expect(
+                sentences(try trailing(name, 80, 24))
+                    == sentences(try LiveBench(example: name, columns: 80, lines: 24)))
+        }
+    }
+
+    /// The deploy form with a load over its thresholds.
+    private func loaded(_ columns: Int, _ lines: Int) throws -> LiveBench {
+        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
+        bench.changed("errors", 72)
+        bench.pass(milliseconds: 61_000)
+        bench.focus("errors")
+        return bench
+    }
+
+    @Test("a gauge over its thresholds: it is said in words")
+    func thresholds() throws {
+        try check("thresholds", Self.busyLooks, loaded)
+        let text = sentences(try loaded(80, 24))
+        #expect(text.contains("Errors per minute: 72, over 60\n"), "\(text)")
     }
 
     @Test("each control that has the focus is seen, its cursor too")
@@ -226,7 +277,7 @@ struct LiveScreenTests {
     func runs() throws {
         try check("runbook", Look.allCases) { try runbook($0, $1) }
         try check("away-handler", Self.busyLooks) { try runbook($0, $1, isAway: true) }
-        try check("cancel-run", [.truecolor]) { columns, lines in
+        try check("cancel-run", Self.busyLooks) { columns, lines in
             var bench = try runbook(columns, lines)
             bench.type("X")
             return bench
@@ -335,7 +386,7 @@ struct LiveScreenTests {
     @Test("the keys of the focused control, and all keys")
     func help() throws {
         try check("keys", at: "traffic") { $0.type("?") }
-        try check("help", [.truecolor]) { columns, lines in
+        try check("help", Self.busyLooks) { columns, lines in
             var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
             bench.type(columns > 40 ? "??" : "?")
             return bench
@@ -345,7 +396,7 @@ struct LiveScreenTests {
     @Test("pages over the form: commands, people, controls, why a value is there, its history")
     func pages() throws {
         func page(_ name: String, _ open: (inout LiveBench) -> Void) throws {
-            try check(name, [.truecolor]) { columns, lines in
+            try check(name, Self.busyLooks) { columns, lines in
                 var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
                 bench.model.around.clock = { Timestamp(milliseconds: LiveHistoryTests.noon) }
                 bench.focus("traffic")

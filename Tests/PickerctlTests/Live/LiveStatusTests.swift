@@ -189,7 +189,7 @@ struct LiveStatusTests {
     func thresholds() throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)
         let line = try #require(lines(&bench).first { $0.contains("Load") })
-        #expect(line.contains("50 %") && line.contains("90 % ▲ over 80 %"), "\(line)")
+        #expect(line.contains("50 %") && line.contains("90 %  ▲ over 80 %"), "\(line)")
     }
 
     // MARK: Pages

@@ -43,6 +43,8 @@ struct DefinitionMaker {
             case 4: retype(&new.controls[place])
             case 5 where random.chance(30): new.needsMessage.toggle()
             case 5: new.access = random.chance(50) ? [:] : access()
+            case 6 where random.chance(30):
+                new.labelAlignment = random.pick(["leading", "trailing", nil])
             case 6: new.title = random.chance(50) ? random.pick(["Order", "Lights", "Desk"]) : nil
             case 7: new.controls.shuffle(using: &random.generator)
             default: decorate(&new.controls[place])

@@ -218,6 +218,8 @@ struct StoryDefinition: Equatable {
     var controls: [StoryControl]
     /// Whether each of its controls is changed only with a message.
     var needsMessage = false
+    /// Where its labels are, as its file says.
+    var labelAlignment: String?
     /// The access rules of the form.
     var access: [String: [String]] = [:]
 
@@ -254,6 +256,7 @@ struct StoryDefinition: Equatable {
     var json: JSON {
         var object = JSONObject([("form", .string(name))])
         object["title"] = title.map { .string($0) }
+        object["labelAlignment"] = labelAlignment.map { .string($0) }
         if needsMessage { object["message"] = "required" }
         if !access.isEmpty {
             object["access"] = .object(

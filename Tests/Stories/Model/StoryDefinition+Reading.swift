@@ -12,6 +12,7 @@ extension StoryDefinition {
             name: name, title: json["title"]?.stringValue,
             controls: fields.compactMap { StoryControl($0) })
         guard controls.count == fields.count else { return nil }
+        labelAlignment = json["labelAlignment"]?.stringValue
         needsMessage = json["message"] == "required"
         for member in json["access"]?.objectValue?.members ?? [] {
             access[member.name] = member.value.arrayValue?.compactMap(\.stringValue) ?? []

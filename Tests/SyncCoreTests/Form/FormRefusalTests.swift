@@ -62,6 +62,9 @@ struct FormRefusalTests {
             .form(#"{"form": "f", "fields": [], "$schema": 3}"#, "$schema", "a number"),
             .form(#"{"form": "f", "fields": [], "styles": {"picker": "x"}}"#, "styles.picker", "x"),
             .form(
+                #"{"form": "f", "fields": [], "labelAlignment": "right"}"#, "labelAlignment",
+                "found \"right\""),
+            .form(
                 #"{"form": "f", "fields": [], "styles": {"text": "x"}}"#, "styles.text", "has no"),
             .form(#"{"form": "f", "sections": [{"name": ""}]}"#, "sections[0].name", "has no"),
             .form(
@@ -380,6 +383,21 @@ struct FormRefusalTests {
         let found = try issues(
             of: #"{"form": "f", "titel": "F", "fields": [{"id": "x", "type": "toggle"}]}"#)
         #expect(found.map(\.expected) == ["did you mean title?"])
+    }
+
+    @Test("a form that a daemon sends may have attributes that only a later version knows")
+    func laterVersion() throws {
+        let text = #"""
+            {"form": "f", "labelAlignment": "trailing", "later": 1, "sections": [{"later": {},
+             "fields": [{"id": "x", "type": "toggle", "later": true},
+             {"id": "y", "type": "picker", "options": [{"tag": "a", "later": "b"}, "c"]}]}]}
+            """#
+        #expect(
+            try issues(of: text).map(\.pathText) == [
+                "later", "sections[0].later", "sections[0].fields[0].later",
+                "sections[0].fields[1].options[0].later",
+            ])
+        #expect(try issues(of: text, limits: .received).isEmpty)
     }
 
     @Test("sizes over the limits are refused")

@@ -42,6 +42,24 @@ struct FleetFileTests {
         #expect(two.value("most") == nil && two.value("note") == "")
     }
 
+    @Test("how a form looks goes to other hosts, and stays over a restart and an edit")
+    func looks() throws {
+        let world = try LinkedFleet(seed: 65)
+        let text = older.replacing(#""fields""#, with: #""labelAlignment":"trailing","fields""#)
+        try apply(text, on: world.hosts[0])
+        #expect(try world.settle() == nil)
+        let other = world.hosts[1]
+        other.set(Change(field: "note", .value("over there")))
+        world.sites.disconnected(other.index)
+        try other.killDaemon()
+        #expect(try world.settle() == nil)
+        for host in world.hosts {
+            let form = try #require(host.engine.engine.form(named: "shared")).committed.definition
+            #expect(form.labelAlignment == .trailing && host.value("note") == "over there")
+            #expect(form.json["labelAlignment"] == "trailing")
+        }
+    }
+
     @Test("a form that another host has deleted is not made again by a start")
     func deleted() throws {
         let world = try LinkedFleet(seed: 62)
