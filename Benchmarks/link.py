@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """A set on one host to a watcher on another, beside JetStream alone; what a link costs a host.
 
-    link.py --release FOLDER [--page FILE] [--quick]
+    link.py --release FOLDER --build FOLDER [--page FILE] [--quick]
 
-Two hosts in network namespaces, each with daemon and bridge, one nats-server. Clients and the
-server's own publish and subscribe are of one kind, by hand in Python (Torture/Scripts), and take
-turns, so that the machine and the client are the same for both. Needs root.
+Two hosts in network namespaces, each with daemon and bridge, one nats-server. For times, clients
+and the server's own publish and subscribe are of one kind, by hand in Python (Torture/Scripts), and
+take turns, so that the machine and the client are the same for both. For rates, the client is
+Benchmarks/load. Needs root.
 """
 
 import argparse
+import json
 import os
+import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +22,7 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent.parent
 parser = argparse.ArgumentParser()
 parser.add_argument("--release", type=Path, required=True)
+parser.add_argument("--build", type=Path, required=True)
 parser.add_argument("--page", type=Path)
 parser.add_argument("--quick", action="store_true")
 arguments = parser.parse_args()
@@ -29,11 +34,14 @@ sys.path.insert(0, str(HOME / "Torture/Scripts"))
 sys.dont_write_bytecode = True
 import crowd  # noqa: E402
 import fleet  # noqa: E402
+import natswire  # noqa: E402
 import peers  # noqa: E402
 
 ROUNDS = 3 if arguments.quick else 9
 PER_ROUND = 50 if arguments.quick else 200
-EDITS = 4_000 if arguments.quick else 20_000
+EDITS = 10_000 if arguments.quick else 100_000
+SECONDS = 0.5 if arguments.quick else 3
+OLD = 20_000 if arguments.quick else 1_000_000
 PAYLOAD = b"x" * 300
 
 
@@ -108,39 +116,120 @@ def in_turns(*measures):
              for part in (0.5, 0.99)] for times in rounds]
 
 
-def throughput(socket, form):
-    """Edits a second of four clients that pipeline 64 each."""
-    ends = time.monotonic() + (0.5 if arguments.quick else 2)
-    count = scratch.name + "/count"
+def load(host, what, *more):
+    """What Benchmarks/load prints of a daemon."""
+    done = subprocess.run(
+        [arguments.build / "load", what, "--wire", "pickersync", "--place", host.socket,
+         *map(str, more)], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout or "{}")
 
-    def flood(number):
-        done = crowd.pipeline(
-            socket, crowd.note(0, 0), str(number), lambda _: time.monotonic() < ends, form)
-        with open(count, "ab") as file:
-            file.write(b"%d\n" % done)
 
+def edits(host, *more):
+    """Edits a second of four clients that pipeline 64 each, in a form of ten fields."""
+    return load(host, "requests", "--fields", 10, "--connections", 4, "--pipeline", 64, *more)[
+        "per_second"]
+
+
+def values(host, form="bench-0"):
+    state = host.ask("state.get", {"form": form})
+    return {name: each.get("value") for name, each in state["fields"].items()}
+
+
+def until_equal(hosts, form="bench-0"):
+    """Waits until another host has what the first one has."""
+    first, other = hosts
+    wanted = values(first, form)
+    while values(other, form) != wanted:
+        time.sleep(0.02)
+
+
+def rates(here, plain):
+    """Edits a second of a shared form, and of one that is not shared, in turns."""
+    first = here.hosts[0]
+    for host in (first, plain):
+        load(host, "prepare", "--fields", 10)
+    until_equal(here.hosts)
+    pairs = [[edits(host, "--seconds", SECONDS) for host in (first, plain)] for _ in range(3)]
+    until_equal(here.hosts)
+    return [peers.median(each) for each in zip(*pairs)]
+
+
+def sustained(here):
+    """Edits a second from the first one until another host has them all."""
     began = time.monotonic()
-    for pid in [peers.child(None, lambda number=number: flood(number)) for number in range(4)]:
-        os.waitpid(pid, 0)
-        peers.started.discard(pid)
-    rate = sum(map(int, fleet.read(count).split())) / (time.monotonic() - began)
-    os.unlink(count)
-    return rate
+    edits(here.hosts[0], "--count", EDITS)
+    until_equal(here.hosts)
+    return EDITS / (time.monotonic() - began)
 
 
 def catching_up(here):
     """Transactions a second that a host which was away joins and makes durable."""
-    away = here.hosts[1]
+    first, away = here.hosts
     away.kill_bridge()
-    crowd.pipeline(here.hosts[0].socket, crowd.note(0, 0), "x", lambda sent: sent < EDITS)
-    while here.hosts[0].link()["unsent"]["transactions"]:
+    edits(first, "--count", EDITS)
+    while first.link()["unsent"]["transactions"]:
         time.sleep(0.05)
-    wanted = here.hosts[0].fields()[1]["total"]
     began = time.monotonic()
     away.start_bridge()
-    while away.fields()[1]["total"] != wanted:
-        time.sleep(0.02)
+    until_equal(here.hosts)
     return EDITS / (time.monotonic() - began)
+
+
+def newcomer(here):
+    """Seconds until a new host has 100 forms, and until it has read a log of old messages."""
+    first = here.hosts[0]
+    load(first, "prepare", "--forms", 100, "--fields", 101)
+    load(first, "requests", "--forms", 100, "--fields", 101, "--connections", 4, "--pipeline", 64,
+         "--count", 10_100)
+    while first.link()["unsent"]["transactions"]:
+        time.sleep(0.05)
+    # In a week, each form has been written whole.
+    for form in range(100):
+        first.ask("link.repair", {"form": "bench-%d" % form})
+    fill(here)
+    late = here.guest("web3")
+    late.arguments = ["--link", "forms=bench-*"]
+    late.start_daemon()
+    began = time.monotonic()
+    late.start_bridge()
+    while late.ask("server.status")["forms"]["count"] < 101:
+        time.sleep(0.02)
+    for form in range(100):
+        until_equal((first, late), "bench-%d" % form)
+    right = time.monotonic() - began
+    while late.link()["state"] != "live" or late.link()["behind"]["messages"]:
+        time.sleep(0.05)
+    whole = time.monotonic() - began
+    for process in (late.bridge, late.daemon):
+        fleet.halt(process)
+    return right, whole
+
+
+def fill(here):
+    """Publishes what hosts have sent again, until the log has so many messages."""
+    ear, kept = here.server.connect(), []
+    ear.subscribe("ps.ops.*.d.*")
+    while len(kept) < 500:
+        edits(here.hosts[0], "--count", 1)
+        subject, _, headers, body = ear.next()
+        kept.append((subject, natswire.pairs(headers), body))
+    ear.socket.close()
+    mouth, rnd, sent = here.server.connect(), random.Random(1), 0
+    while sent < OLD:
+        lines = []
+        for subject, headers, body in kept:
+            # The server drops a message with the id of one before. To hosts it is the same one.
+            block = natswire.block([
+                (name, "%s:%016x:%s" % (*value.rsplit(":", 2)[:1], rnd.getrandbits(64), "1")
+                 if name == "Nats-Msg-Id" else value) for name, value in headers])
+            lines.append(b"HPUB %s %d %d\r\n%s%s\r\n" % (
+                subject.encode(), len(block), len(block) + len(body), block, body))
+        mouth.send(b"".join(lines))
+        mouth.flush()
+        sent += len(kept)
+    while mouth.request("$JS.API.STREAM.INFO.PS_ops")["state"]["messages"] < OLD:
+        time.sleep(0.1)
+    mouth.socket.close()
 
 
 page = []
@@ -166,18 +255,9 @@ def measure(binary):
         row("a set on one host to a watcher on another, `%s`, p50, p99" % durability,
             "%.2f, %.2f ms; JetStream alone %.2f, %.2f ms; a local set answered %.2f, %.2f ms" % (
                 *(each * 1e3 for each in ours + theirs + own),), bar)
-        if durability == "commit":
-            first = here.hosts[0]
-            pairs = [(throughput(first.socket, crowd.FORM), throughput(first.socket, "alone"))
-                     for _ in range(3)]
-            linked, alone = (peers.median(each) for each in zip(*pairs))
-            row("durable sets a second of a linked form, 4 connections, pipelining 64",
-                "%.0f; unlinked %.0f; %.2f x" % (linked, alone, linked / alone), "0.8 x")
-            here.agreement(120)
-            row("catch-up: transactions joined and durable a second",
-                "%.0f" % catching_up(here), "20,000, or half of local edits")
         here.stop()
-    here = fleet.Fleet(2, binary)
+    here = fleet.Fleet(
+        2, binary, arguments=["--link", "forms=bench-*"], guests=["web3"])
     first, plain = here.hosts[0], here.guest("web1", "plain")
     plain.is_linked = False
     plain.start_daemon()
@@ -190,6 +270,16 @@ def measure(binary):
         "%+.1f MiB of its own, %+.1f MiB of the program's file" % (*more,), "+ 1 MiB")
     row("memory of the bridge", "%.1f MB of its own, %.1f MB of program and libraries" % (
         *(each / 1e6 for each in first.memory(first.bridge)),), "10 MB")
+    linked, alone = rates(here, plain)
+    row("durable sets a second of a shared form, 4 connections, pipelining 64",
+        "%.0f; not shared %.0f; %.2f x" % (linked, alone, linked / alone), "0.8 x")
+    row("transactions a second, from the first edit until another host has them all",
+        "%.0f" % sustained(here), "20,000")
+    row("catch-up: transactions joined and durable a second",
+        "%.0f" % catching_up(here), "20,000, or half of the sets")
+    row("a newcomer with 100 forms of 101 fields and a log of %d messages" % OLD,
+        "%.1f s, its forms right after %.1f s" % tuple(reversed(newcomer(here))),
+        "10 s, forms right in the first")
     fleet.halt(plain.daemon)
     here.stop()
 
@@ -197,8 +287,9 @@ def measure(binary):
 say("# Figures of the link\n")
 say("What `make bench-link` printed on %s, on %d processors; nothing here is written by hand. Two "
     "hosts in network namespaces share one disk and these processors. Each figure is the median of "
-    "%d rounds in turns. The clients are Python, for JetStream as well. Only what is durable is "
-    "sent." % (time.strftime("%Y-%m-%d"), os.cpu_count(), ROUNDS))
+    "%d rounds in turns; there the clients are Python, for JetStream as well. Rates are of the load "
+    "generator of [the other figures](../benchmarks.md), which shares the processors. Only what is "
+    "durable is sent." % (time.strftime("%Y-%m-%d"), os.cpu_count(), ROUNDS))
 for each in fleet.servers():
     measure(each)
 if arguments.page:

@@ -113,6 +113,8 @@ package enum JetStreamTalk {
     /// How long the server keeps a consumer that nobody pulls, in seconds.
     static let consumerSeconds: Int64 = 60
     static let pullMessagesMax = 256
+    /// The most wholes of a pull, which has no bound in bytes.
+    static let pullWholesMax = 16
     static let pullBytesMax: Int64 = 1 << 20
     private static let nanoseconds: Int64 = 1_000_000_000
     /// How long our own stream keeps a message, in milliseconds: 7 days.
@@ -173,13 +175,13 @@ package enum JetStreamTalk {
 
     /// Pulls messages.
     ///
-    /// - Parameter ofAnySize: whether a message larger than a pull may come, alone.
+    /// - Parameter ofAnySize: whether messages may be larger than a pull may bring.
     package static func next(
         fleet: String, site: String = "", consumer: String, messages: Int,
         ofAnySize: Bool = false
     ) -> JetStreamRequest {
         var members: [(String, JSON)] = [
-            ("batch", .integer(ofAnySize ? 1 : messages)),
+            ("batch", .integer(messages)),
             ("expires", .integer(pullSeconds * nanoseconds)),
         ]
         if !ofAnySize { members.append(("max_bytes", .integer(pullBytesMax))) }

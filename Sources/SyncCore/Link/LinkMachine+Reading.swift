@@ -165,13 +165,16 @@ extension LinkMachine {
     mutating func pull(_ place: Int) {
         guard var consumer = readers[place].consumer, consumer.opening == nil else { return }
         let awaited = consumer.pulls.reduce(0) { $0 + $1.left }
-        let free = JetStreamTalk.pullMessagesMax - readers[place].inHand.count - awaited
-        guard free >= JetStreamTalk.pullMessagesMax / 2, consumer.pulls.count < 2 else { return }
+        // A server leaves out a whole that would be too large for the bytes of a pull.
+        let isWholes = consumer.pass == .wholes
+        let most = isWholes ? JetStreamTalk.pullWholesMax : JetStreamTalk.pullMessagesMax
+        let free = most - readers[place].inHand.count - awaited
+        guard free >= most / 2, consumer.pulls.count < 2 else { return }
         lastToken += 1
         let messages = consumer.isNextLarge ? 1 : free
         let request = JetStreamTalk.next(
             fleet: configuration.fleet, site: readers[place].site, consumer: consumer.name,
-            messages: messages, ofAnySize: consumer.isNextLarge)
+            messages: messages, ofAnySize: isWholes || consumer.isNextLarge)
         consumer.isNextLarge = false
         let seconds = UInt64(JetStreamTalk.pullSeconds) * 1_000_000_000
         consumer.pulls.append(

@@ -26,8 +26,19 @@ package struct ModelStream {
         let start: UInt64
         var next: UInt64
         var delivered: UInt64 = 0
-        /// Inboxes of pulls, how many messages are left, and when they end.
-        var pulls: [(inbox: String, left: Int, until: UInt64)] = []
+        var pulls: [Pull] = []
+        /// Wholes that were too large for a pull, and are left out although they are counted.
+        var leftOut = 0
+    }
+
+    private struct Pull {
+        let inbox: String
+        /// How many messages are left.
+        var left: Int
+        /// How many bytes are left; `nil`: any.
+        var bytes: Int?
+        /// When it ends.
+        let until: UInt64
     }
 
     private let fleet: String
@@ -132,10 +143,17 @@ package struct ModelStream {
                 let json = try? JSON(parsing: message.payload),
                 let batch = json["batch"]?.integerValue
             else { return [nobody(reply)] }
-            consumers[place].pulls.append((reply, Int(batch), now + 10_000_000_000))
+            consumers[place].pulls.append(
+                Pull(
+                    inbox: reply, left: Int(batch),
+                    bytes: json["max_bytes"]?.integerValue.map { Int($0) / Self.smaller },
+                    until: now + 10_000_000_000))
             return []
         }
     }
+
+    /// Messages here have a few bytes, so a pull has so much less of them.
+    private static let smaller = 128
 
     private mutating func publish(
         _ message: LinkPublication, _ reply: String, _ now: UInt64
@@ -202,25 +220,30 @@ package struct ModelStream {
         var arrivals: [(host: Int, arrival: LinkArrival)] = []
         for place in consumers.indices where !consumers[place].pulls.isEmpty {
             var waiting = pending(of: consumers[place])
-            let leftOut = leftOut(for: consumers[place])
+            let unreadable = leftOut(for: consumers[place])
             while !consumers[place].pulls.isEmpty {
                 let pull = consumers[place].pulls[0]
                 if pull.until <= now || pull.left == 0 {
                     consumers[place].pulls.removeFirst()
                     if pull.left > 0 {
-                        let status =
-                            isOld
-                            ? LinkHeader("Status", "408") : LinkHeader("Status", "404")
-                        arrivals.append(
-                            (
-                                consumers[place].host,
-                                LinkArrival(subject: pull.inbox, headers: [status], payload: [])
-                            ))
+                        arrivals.append(end(pull, isOld ? "408" : "404", of: place))
                     }
                     continue
                 }
                 guard let next = waiting.popFirst() else { break }
+                let size = next.message.payload.count
+                if let bytes = pull.bytes, size > bytes {
+                    arrivals.append(end(consumers[place].pulls.removeFirst(), "409", of: place))
+                    if consumers[place].wholes {
+                        consumers[place].next = next.sequence + 1
+                        consumers[place].leftOut += 1
+                    } else {
+                        waiting = pending(of: consumers[place])
+                    }
+                    continue
+                }
                 consumers[place].pulls[0].left -= 1
+                consumers[place].pulls[0].bytes? -= size
                 consumers[place].next = next.sequence + 1
                 consumers[place].delivered += 1
                 var arrival = next.message
@@ -229,11 +252,23 @@ package struct ModelStream {
                 arrival.reply =
                     "$JS.ACK.\(account)PS_\(fleet).\(consumers[place].name).1."
                     + "\(next.sequence).\(consumers[place].delivered).\(next.nanoseconds)."
-                    + "\(waiting.count + leftOut)\(tail)"
+                    + "\(waiting.count + unreadable + consumers[place].leftOut)\(tail)"
                 arrivals.append((consumers[place].host, arrival))
             }
         }
         return arrivals
+    }
+
+    private func end(
+        _ pull: Pull, _ status: String, of place: Int
+    ) -> (host: Int, arrival: LinkArrival) {
+        var headers = [LinkHeader("Status", status)]
+        if status == "409" {
+            headers.append(LinkHeader("Description", "Message Size Exceeds MaxBytes"))
+        }
+        return (
+            consumers[place].host, LinkArrival(subject: pull.inbox, headers: headers, payload: [])
+        )
     }
 
     // MARK: Answers

@@ -129,7 +129,7 @@ struct JetStreamTalkTests {
         #expect(wholes.subject == "$JS.API.CONSUMER.CREATE.PS_ops")
         let config = (try? JSON(parsing: wholes.payload))?["config"]
         #expect(config?["filter_subject"]?.stringValue == "ps.ops.*.s.*")
-        let next = JetStreamTalk.next(fleet: "ops", consumer: "c", messages: 256, ofAnySize: true)
+        let next = JetStreamTalk.next(fleet: "ops", consumer: "c", messages: 1, ofAnySize: true)
         #expect(next.subject == "$JS.API.CONSUMER.MSG.NEXT.PS_ops.c")
         #expect(
             String(decoding: next.payload, as: UTF8.self) == #"{"batch":1,"expires":10000000000}"#)

@@ -32,6 +32,22 @@ struct LinkMachineTests {
         #expect(bench.taken.last?.cursor?.streams.first?.place.sequence == 1)
     }
 
+    @Test("wholes are pulled without a bound in bytes: a server leaves out one that is too large")
+    func wholesOfAnySize() {
+        let bench = LinkBench()
+        func pulls() -> [String] {
+            bench.published.filter { $0.subject.contains(".MSG.NEXT.") }
+                .map { String(decoding: $0.payload, as: UTF8.self) }
+        }
+        bench.up()
+        bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 1, last: 2))
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"w","num_pending":1}"#)
+        #expect(pulls() == [#"{"batch":16,"expires":10000000000}"#])
+        bench.deliver(bench.message(Self.item, form: "deploy"), consumer: "w")
+        bench.answer("$JS.API.CONSUMER.CREATE", #"{"name":"c","num_pending":2}"#)
+        #expect(pulls().last == #"{"batch":254,"expires":10000000000,"max_bytes":1048576}"#)
+    }
+
     @Test("while the log is read, the machine says how much is left, and how old it is")
     func behind() {
         let bench = LinkBench()
