@@ -3,7 +3,9 @@
     check_words.py ROOT
 
 Prints each phrase that readers had to read twice, as FILE:LINE: phrase; exit status 1 if any.
-Code itself is not checked, only comments, strings with several words, and pages.
+Code itself is not checked, only comments, strings with several words, and pages. What the live form
+says is in Sources/pickerctl/Words and in ControlWords.swift, so that it can be read as a whole: a
+sentence elsewhere in the live form is found too.
 """
 
 import re
@@ -30,11 +32,24 @@ PHRASES = {
     r"\bso many (?:bytes|times|steps)\b": "this many",
     r"\bas many (?:as )?there are\b": "all",
 }
+# What the form and commands say is for people to whom English is foreign.
+MESSAGES = ("Sources/pickerctl/Words/", "Sources/TerminalUI/Styles/ControlWords.swift")
+MESSAGE_PHRASES = {
+    r"\btakes?\b": "accept, choose, last",
+    r"\bturn(?:s|ed)?\b": "set, change",
+    r"\bstands?\b": "is",
+    r"\bperhaps\b": "may",
+    r"\bgo(?:es)? on\b": "continue",
+    r"\binvalid value\b": "say what is expected",
+}
+SAID = re.compile(r'\b(?:say|refuse|WordsLook)\(\s*"([^"\\\s]*[a-zA-Z]{2,} [^"]*)"')
 PAGES = (".md", ".mdoc")
 SOURCES = (".swift", ".c", ".h", ".py", ".sh", "")
 LEFT_OUT = ("Fuzz/Corpus", "Fuzz/FailCases", "Tests/ArchitectureTests/check_words.py", "LICENSE",
             "Tests/TerminalUITests/Goldens", "packaging/order/")
 PATTERNS = [(re.compile(phrase, re.I), instead) for phrase, instead in PHRASES.items()]
+MESSAGE_PATTERNS = PATTERNS + [
+    (re.compile(phrase, re.I), instead) for phrase, instead in MESSAGE_PHRASES.items()]
 COMMENT = re.compile(r"^\s*(?:///?|#|/?\*)\s?(.*)$|\s//\s(.*)$")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*)"')
 
@@ -61,9 +76,14 @@ def main():
             lines = path.read_text(encoding="utf-8").split("\n")
         except UnicodeDecodeError:
             continue
+        is_message = name.startswith(MESSAGES)
         for number, line in enumerate(lines, 1):
+            if name.startswith("Sources/pickerctl/Live/"):
+                for text in SAID.findall(line):
+                    found += 1
+                    print(f"{name}:{number}: \"{text}\"; it belongs in Sources/pickerctl/Words")
             for text in texts(path, line):
-                for pattern, instead in PATTERNS:
+                for pattern, instead in MESSAGE_PATTERNS if is_message else PATTERNS:
                     for match in pattern.finditer(text):
                         found += 1
                         print(f"{name}:{number}: \"{match[0]}\"; better: {instead}")

@@ -165,7 +165,7 @@ public struct DefaultButtonStyle: PrimitiveButtonStyle {
         var yes = looks(configuration)
         yes.state.isFocused = onConfirm
         var no = yes
-        no.label = ControlLabel("Cancel")
+        no.label = ControlLabel(ControlWords.cancel)
         no.role = .cancel
         no.state.isFocused = !onConfirm
         return Column {

@@ -22,7 +22,7 @@ public struct ConflictView: ControlView {
     public func block(in environment: StyleEnvironment) -> any Block {
         let row = LabeledRow(label, state, environment) {
             FittingText(
-                ["picked at the same time; choose one", "choose one"].map {
+                ControlWords.conflict.map {
                     StyledText(
                         "\(environment.glyphs.conflict) \($0)",
                         environment.roles.warning.adding(.bold))
@@ -126,7 +126,7 @@ struct ConflictCard: Block {
     private var author: [StyledText] {
         let roles = environment.roles
         let name = StyledText("  ").appending(
-            card.by?.name ?? "you",
+            card.by?.name ?? ControlWords.you,
             card.by.map { roles.peer($0.number) } ?? roles.text.adding(.bold))
         guard let when = card.when else { return [name] }
         if shape == .narrow { return [name, StyledText("  " + when, roles.dim)] }
@@ -134,7 +134,7 @@ struct ConflictCard: Block {
     }
 
     private var note: StyledText? {
-        isCurrent ? StyledText("current", environment.roles.dim) : nil
+        isCurrent ? StyledText(ControlWords.current, environment.roles.dim) : nil
     }
 
     /// Value and author without a frame, after a pointer to the chosen one.

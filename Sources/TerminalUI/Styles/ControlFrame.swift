@@ -271,9 +271,9 @@ public struct ControlFrame: Block {
         if let proposed = state.proposed { notes.append(proposal(proposed)) }
         switch state.validity {
         case .valid: break
-        case .missing: add(StyledText("\(glyphs.cross) required", roles.error))
+        case .missing: add(StyledText("\(glyphs.cross) \(ControlWords.required)", roles.error))
         case .invalid(let why):
-            let word = StyledText("\(glyphs.cross) invalid", roles.error)
+            let word = StyledText("\(glyphs.cross) \(ControlWords.invalid)", roles.error)
             // What is wrong, without what is expected instead.
             let brief = StyledText("\(glyphs.cross) \(why.prefix { $0 != ";" })", roles.error)
             add(
@@ -281,7 +281,7 @@ public struct ControlFrame: Block {
                 shorter: [.init(brief, .reason)] + (space < 24 ? [.init(word, .reason)] : []))
         }
         if let held = state.held {
-            let who = held.by.map { $0.name } ?? "another terminal"
+            let who = held.by.map { $0.name } ?? ControlWords.anotherTerminal
             let color = held.by.map { roles.peer($0.number) } ?? roles.text
             let mark = StyledText("\(glyphs.held) ", roles.warning)
             let text = firstLine(held.text)
@@ -303,7 +303,8 @@ public struct ControlFrame: Block {
         let value = alone.appending(more, roles.dim)
         let named = value.appending("  ", roles.dim)
             .appending(
-                proposed.by?.name ?? "you", proposed.by.map { roles.peer($0.number) } ?? roles.dim)
+                proposed.by?.name ?? ControlWords.you,
+                proposed.by.map { roles.peer($0.number) } ?? roles.dim)
         let shorter = [RowNote.Wording(value, .proposer), .init(alone, .proposer)]
         guard let message = proposed.message else { return RowNote(named, shorter: shorter) }
         return RowNote(
@@ -318,22 +319,22 @@ public struct ControlFrame: Block {
         var notes: [RowNote] = []
         switch state.availability {
         case .editable: break
-        case .readOnly: notes.append(RowNote(StyledText("read-only", roles.dim)))
+        case .readOnly: notes.append(RowNote(StyledText(ControlWords.readOnly, roles.dim)))
         case .disabled:
-            let word = StyledText("disabled", roles.dim)
+            let word = StyledText(ControlWords.disabled, roles.dim)
             let reason = state.reason.map { StyledText($0, roles.dim) }
             notes.append(RowNote(reason ?? word, shorter: [.init(word, .reason)]))
-        case .locked: notes.append(RowNote(StyledText("locked", roles.dim)))
+        case .locked: notes.append(RowNote(StyledText(ControlWords.locked, roles.dim)))
         }
         guard let first = state.peers.first else { return notes }
         let names = state.peers.map { StyledText("\(dot) \($0.name)", roles.peer($0.number)) }
         let color = roles.peer(first.number)
+        let count = names.count > 1 ? ["\(dot) \(ControlWords.here(names.count))"] : []
         notes.append(
             RowNote(
                 RowNote.line(names),
-                shorter: (names.count > 1
-                    ? [.init(StyledText("\(dot) \(names.count) here", color), .peers)] : [])
-                    + [.init(StyledText(dot, color), .peers)]))
+                shorter: (count + [dot]).map { .init(StyledText($0, color), .peers) }
+                    + [.init(StyledText(""), .presence)]))
         return notes
     }
 }

@@ -64,13 +64,13 @@ public struct DatePickerStyleConfiguration: Sendable {
     public var placeholder: StyledText {
         let roles = environment.roles
         let dash = environment.glyphs.dash
-        if state.isMixed { return StyledText("\(dash) mixed", roles.dim) }
+        if state.isMixed { return StyledText(ControlWords.mixed(dash), roles.dim) }
         if let invalidText {
             let hasDash = invalidText.hasPrefix(Template.dash)
             return StyledText(
-                hasDash ? invalidText : "\(dash) (invalid: \(invalidText))", roles.error)
+                hasDash ? invalidText : "\(dash) \(ControlWords.invalid(invalidText))", roles.error)
         }
-        return StyledText("\(dash) no date", roles.dim)
+        return StyledText("\(dash) \(ControlWords.noDate)", roles.dim)
     }
 
     /// The draft on the ground of the input.

@@ -53,7 +53,7 @@ extension ControlState {
             isFocused: isFocused, availability: availability(of: control, isDisabled: isDisabled),
             validity: shown.isMissing ? .missing : .valid, isMixed: shown.isMixed)
         if shown.isInvalid {
-            state.validity = .invalid("this value is no longer valid; choose another")
+            state.validity = .invalid(ControlWords.noLongerValid)
         }
         return state
     }
@@ -307,6 +307,6 @@ extension PrimitiveButtonStyleConfiguration {
 extension ButtonAttributes {
     /// What a button asks before it acts; `nil` if it acts at once.
     public func question(titled title: String) -> String? {
-        confirm ?? (role == .destructive ? "\(title)?" : nil)
+        confirm ?? (role == .destructive ? ControlWords.question(title) : nil)
     }
 }

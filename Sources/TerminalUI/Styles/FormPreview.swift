@@ -124,7 +124,7 @@ public struct FormPreview: ControlView {
             linesLeft -= shown
             leftOut += height - shown
         }
-        if leftOut > 0 { text += "\(leftOut) more lines\n" }
+        if leftOut > 0 { text += ControlWords.moreLines(leftOut) + "\n" }
         return text
     }
 }

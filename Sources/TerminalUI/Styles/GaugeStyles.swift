@@ -67,8 +67,8 @@ public struct GaugeStyleConfiguration: Sendable {
     /// The value, and the threshold that it has passed: the tint is not the only sign. Where there
     /// is little space, the threshold has no unit, or there is only its mark.
     public var reading: FittingText {
-        let value = StyledText(
-            " " + (state.isMixed ? environment.glyphs.dash + " mixed" : valueText), fill)
+        let mixed = ControlWords.mixed(environment.glyphs.dash)
+        let value = StyledText(" " + (state.isMixed ? mixed : valueText), fill)
         guard let warning, let passed else { return FittingText([value]) }
         let above = environment.glyphs.above
         let number = passed.words(at: self.value, passed.from.description)
@@ -94,7 +94,7 @@ public struct GaugeStyleConfiguration: Sendable {
 extension GaugeStyleConfiguration.Threshold {
     /// What a value says that has passed it: `over 60`; `at 60` if it is the threshold itself.
     public func words(at value: DecimalNumber?, _ text: String) -> String {
-        value == from ? "at \(text)" : "over \(text)"
+        ControlWords.threshold(text, isEqual: value == from)
     }
 }
 

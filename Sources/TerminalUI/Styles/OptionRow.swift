@@ -62,7 +62,7 @@ public struct OptionRow: Block {
         }
         line = line + label(style)
         if let subtitle = option.subtitle { line = line.appending("  " + subtitle, roles.dim) }
-        if option.isDisabled { line = line.appending("  (unavailable)", roles.dim) }
+        if option.isDisabled { line = line.appending("  " + ControlWords.unavailable, roles.dim) }
         if let ghost = configuration.state.ghost,
             PickerStyleConfiguration.isSameTag(ghost.value, option.tag)
         {
@@ -151,13 +151,15 @@ extension PickerStyleConfiguration {
     public func grouped(_ row: (Int) -> any Block) -> [any Block] {
         let drawn = drawn
         var blocks: [any Block] = []
-        if drawn.lowerBound > 0 { blocks.append(remark("\(drawn.lowerBound) more above")) }
+        if drawn.lowerBound > 0 {
+            blocks.append(remark(ControlWords.more(drawn.lowerBound, isAbove: true)))
+        }
         for run in runs where run.range.overlaps(drawn) {
             if let title = run.title { blocks.append(heading(title)) }
             blocks += run.range.clamped(to: drawn).map(row)
         }
         let below = options.count - drawn.upperBound
-        if below > 0 { blocks.append(remark("\(below) more below")) }
+        if below > 0 { blocks.append(remark(ControlWords.more(below, isAbove: false))) }
         return blocks
     }
 
@@ -235,15 +237,15 @@ public struct FilteredList: Block {
                 ))
         }
         if rows.isEmpty {
-            rows.append((nil, StyledText("nothing matches", configuration.environment.roles.dim)))
+            let dim = configuration.environment.roles.dim
+            rows.append((nil, StyledText(ControlWords.noMatch, dim)))
         }
         return rows
     }
 
     /// `3 of 47`.
     public var count: String {
-        let total = configuration.options.count
-        return list.matches.count == total ? "\(total)" : "\(list.matches.count) of \(total)"
+        ControlWords.matches(list.matches.count, of: configuration.options.count)
     }
 
     public func measure(width: Int) -> Size {
@@ -256,7 +258,7 @@ public struct FilteredList: Block {
     public func render(into canvas: inout Canvas, in rect: Rect) {
         let roles = configuration.environment.roles
         let filter = EditLine(
-            editor: list.filter, prompt: "type to filter", style: roles.text, isEditing: true,
+            editor: list.filter, prompt: ControlWords.filter, style: roles.text, isEditing: true,
             environment: configuration.environment)
         let glyph = StyledText("/ ", roles.accent)
         glyph.render(into: &canvas, in: rect.line(0))

@@ -62,7 +62,7 @@ public struct PickerStyleConfiguration: Sendable {
         self.state = state
         self.environment = environment
         if isOptional, !isMultiple {
-            self.options.insert(PickerOption(tag: .null, label: "None"), at: 0)
+            self.options.insert(PickerOption(tag: .null, label: ControlWords.none), at: 0)
             for index in self.groups.indices {
                 let range = self.groups[index].range
                 self.groups[index].range = range.lowerBound + 1..<range.upperBound + 1
@@ -171,10 +171,10 @@ extension PickerStyleConfiguration {
     public var oddity: StyledText? {
         let roles = environment.roles
         let dash = environment.glyphs.dash
-        if state.isMixed { return StyledText("\(dash) mixed", roles.dim.adding(.italic)) }
+        if state.isMixed { return StyledText(ControlWords.mixed(dash), roles.dim.adding(.italic)) }
         if case .unmatched(let text) = selection {
             let hasDash = text.hasPrefix(Template.dash)
-            return StyledText(hasDash ? text : "\(dash) (invalid: \(text))", roles.error)
+            return StyledText(hasDash ? text : "\(dash) \(ControlWords.invalid(text))", roles.error)
         }
         return nil
     }

@@ -13,6 +13,8 @@ struct RowNote {
         /// Why a value is refused or a control disabled: the line above the keys has the whole
         /// sentence.
         case reason
+        /// That somebody is here: a value that is cut is worse.
+        case presence
     }
 
     /// A shorter wording, and what it spares.

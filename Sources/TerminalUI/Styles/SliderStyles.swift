@@ -150,7 +150,9 @@ public struct LinearSliderStyle: SliderStyle {
                 LinearSliderStyle.valueColumns, DisplayWidth.columns(of: configuration.valueText))
             // Its value ends where inputs end, so that what is said at its right has space.
             let space = min(environment.inputColumns, width) - value - 2 - ends
-            let text = state.isMixed ? "\(environment.glyphs.dash) mixed" : configuration.valueText
+            let text =
+                state.isMixed
+                ? ControlWords.mixed(environment.glyphs.dash) : configuration.valueText
             let style =
                 state.isDimmed || state.isMixed
                 ? roles.dim : state.isFocused ? roles.accent : roles.text
@@ -237,7 +239,7 @@ public struct StepperView: ControlView {
             return isUsable ? Target(action, text) : text
         }
         let style = state.isDimmed ? roles.dim : state.isFocused ? roles.accent : roles.text
-        let shown = state.isMixed ? "\(glyphs.dash) mixed" : valueText ?? glyphs.dash
+        let shown = state.isMixed ? ControlWords.mixed(glyphs.dash) : valueText ?? glyphs.dash
         let columns = max(5, min(valueColumns, 24))
         let value: any Block =
             if let typing {

@@ -230,7 +230,7 @@ public struct TextView: ControlView {
         var style = state.isFocused && isLine ? roles.fieldFocused : roles.field
         if state.isDimmed { style = roles.faint(in: roles.field) }
         let isMixed = state.isMixed && !isEditing
-        let prompt = isMixed ? "\(environment.glyphs.dash) mixed" : self.prompt
+        let prompt = isMixed ? ControlWords.mixed(environment.glyphs.dash) : self.prompt
         let editor = isMixed ? TextEditor(isMultiline: self.editor.isMultiline) : self.editor
         let text: any Block =
             editor.isMultiline
@@ -299,11 +299,11 @@ public struct SecureView: ControlView {
         var state = state
         if editor != nil, isCapsLocked == true {
             state.notes.insert(
-                StyledText("\(glyphs.capsLock) Caps Lock is on", roles.warning), at: 0)
+                StyledText("\(glyphs.capsLock) \(ControlWords.capsLock)", roles.warning), at: 0)
         }
         // While a secret is typed, a warning matters more than the secret before it.
         if state.validity == .valid, editor == nil || state.notes.isEmpty {
-            state.notes.append(StyledText(isSet ? "set" : "not set", roles.dim))
+            state.notes.append(StyledText(ControlWords.secret(isSet: isSet), roles.dim))
         }
         return framed(state, environment, LabeledRow(label, state, environment, field))
     }

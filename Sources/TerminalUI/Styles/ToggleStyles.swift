@@ -42,7 +42,8 @@ public struct SwitchToggleStyle: ToggleStyle {
         let glyphs = configuration.environment.glyphs
         let shape = configuration.choose(
             off: glyphs.switchOff, on: glyphs.switchOn, mixed: glyphs.switchMixed)
-        let word = configuration.choose(off: "off", on: "on", mixed: "mixed")
+        let word = configuration.choose(
+            off: ControlWords.flag(false), on: ControlWords.flag(true), mixed: ControlWords.mixed)
         let text = StyledText(shape, configuration.color).appending(" " + word, configuration.color)
         return LabeledRow(configuration.label, configuration.state, configuration.environment) {
             [configuration.target(text)]

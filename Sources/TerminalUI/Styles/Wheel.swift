@@ -222,7 +222,8 @@ public struct WheelsView: ControlView {
         }
         var content: [any Block] = [Flow(wheels, spacing: 1)]
         if state.isMixed {
-            content.append(StyledText("\(environment.glyphs.dash) mixed", environment.roles.dim))
+            let mixed = ControlWords.mixed(environment.glyphs.dash)
+            content.append(StyledText(mixed, environment.roles.dim))
         }
         return framed(
             state, environment,

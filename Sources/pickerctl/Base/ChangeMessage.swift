@@ -36,7 +36,7 @@ extension Session {
     /// Refuses a command that needs what the daemon does not know.
     func require(_ feature: String) throws(Failure) {
         guard try knows(feature) else {
-            throw Failure(.unavailable, "this daemon does not know \(feature); upgrade it")
+            throw .unknownFeature(feature)
         }
     }
 

@@ -94,8 +94,7 @@ final class Console {
                 var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&entry, 1, -1)
             } else if errno != EINTR {
-                throw Failure(
-                    .unavailable, "standard output: \(String(cString: strerror(errno)))")
+                throw .system(.unavailable, "standard output", errno)
             }
         }
     }
@@ -161,12 +160,12 @@ final class Console {
             }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw Failure(.noInput, "standard input: \(String(cString: strerror(errno)))")
+                throw .system(.noInput, "standard input", errno)
             }
             if count == 0 { return all }
             all += chunk
             if all.count > bytesMax {
-                throw Failure(.data, "standard input has more than \(bytesMax) bytes")
+                throw .tooLong("standard input", bytesMax: bytesMax)
             }
         }
     }

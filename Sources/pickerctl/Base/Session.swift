@@ -237,10 +237,7 @@ final class Session {
         var below = request.before ?? .max
         for entry in page.entries {
             guard entry.revision < below else {
-                throw Failure(
-                    .unavailable,
-                    "the daemon's history does not go back at revision \(entry.revision); "
-                        + "install a pickerctl and a pickersyncd of one version")
+                throw .endlessHistory(at: entry.revision)
             }
             below = entry.revision
         }

@@ -34,7 +34,7 @@ struct BackupCommand: ParsableCommand {
                 .serverBackup(ServerBackup(backup: begun.backup, offset: offset))
             ) { json throws(DecodeError) in try BackupPiece(decoding: json) }
             guard piece.offset == offset, !piece.bytes.isEmpty else {
-                throw Failure(.software, "the daemon sent another piece than was requested")
+                throw Failure.wrongPiece
             }
             try target.write(piece.bytes)
             offset += Int64(piece.bytes.count)
@@ -57,8 +57,7 @@ private final class PartialFile {
         partial = "\(name).partial-\(getpid())"
         descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            let reason = describe(errno: errno)
-            throw Failure(.data, "\(name) cannot be written: \(reason); choose another name")
+            throw .notWritten(name, errno, "choose another name")
         }
     }
 
@@ -96,7 +95,6 @@ private final class PartialFile {
     }
 
     private func failed() -> Failure {
-        let reason = describe(errno: errno)
-        return Failure(.data, "\(name) cannot be written: \(reason); free some space and try again")
+        .notWritten(name, errno, "free some space and try again")
     }
 }

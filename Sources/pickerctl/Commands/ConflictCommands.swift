@@ -96,9 +96,7 @@ struct ResolveRequest: PlainRequest {
         let snapshot = try session.snapshot(form, edits.changes.map(\.field))
         for change in edits.changes
         where snapshot.fields[change.field]?.conflict.isEmpty ?? true {
-            throw Failure(
-                .notMet,
-                "\(change.field) has no conflict; see pickerctl conflicts, or use pickerctl set")
+            throw .hasNoConflict(change.field)
         }
         // The token contains what was just read, so the siblings that the user could see are
         // replaced, and a sibling that arrives in the meantime is not.

@@ -223,6 +223,6 @@ enum FormFiles {
         for issue in error.issues { Console.complain("\(issue)") }
         return showsEveryIssue
             ? .silent(.data)
-            : Failure(.data, "\(name) has \(error.issues.count) errors; nothing was applied")
+            : .manyErrors(error.issues.count, in: name)
     }
 }

@@ -182,12 +182,8 @@ struct FormOptionsCommand: ParsableCommand {
                 String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self)
             }
         }
-        guard !lines.isEmpty else {
-            throw Failure(.data, "no option given; a picker needs at least one")
-        }
-        guard lines.allSatisfy({ !$0.isEmpty && !$0.hasPrefix("=") }) else {
-            throw Failure(.data, "an option has no tag; write TAG or TAG=LABEL")
-        }
+        guard !lines.isEmpty else { throw Failure.noOptions }
+        guard lines.allSatisfy({ !$0.isEmpty && !$0.hasPrefix("=") }) else { throw Failure.noTag }
         let options = lines.map { Self.option($0, like: control.options.first?.tag) }
         let request = FormSetOptions(
             form: form, field: control.id, options: options,

@@ -46,9 +46,7 @@ struct FormImportCommand: ParsableCommand {
         } catch {
             let issue = error.issues.first
             let path = issue.map { $0.path.isEmpty ? "" : "\(Self.place($0.path, definition)): " }
-            throw Failure(
-                .data,
-                "the import is not a valid form: \(path ?? "")\(issue?.message ?? "too large")")
+            throw Failure.notForm(path ?? "", issue?.message)
         }
         try console.text("# yaml-language-server: $schema=\(FormSchema.location)\n")
         try console.text(YAMLWriter.text(of: definition))
@@ -92,9 +90,7 @@ struct FormImportCommand: ParsableCommand {
         var tree: JSON? = try maker.variables(file)
         if tree == nil { tree = try HomeAssistantImport.read(file) }
         guard let tree, let object = tree.objectValue, !object.isEmpty else {
-            throw Failure(
-                .data,
-                "\(InputFile.name(file)) has no values; expected NAME: VALUE or NAME=VALUE")
+            throw .noValues(InputFile.name(file), expected: "NAME: VALUE or NAME=VALUE")
         }
         // Home Assistant's helpers are recognized by their names.
         if object.members.contains(where: { HomeAssistantHelper(rawValue: $0.name) != nil }) {

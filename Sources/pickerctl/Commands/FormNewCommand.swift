@@ -35,7 +35,7 @@ struct FormNewCommand: ParsableCommand {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard file >= 0 else {
             guard errno == EEXIST else {
-                throw Failure(.notMet, "\(path): \(String(cString: strerror(errno)))")
+                throw .system(.notMet, path, errno)
             }
             throw .existsAlready(path, .notMet)
         }
@@ -44,7 +44,7 @@ struct FormNewCommand: ParsableCommand {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             guard count > 0 else {
-                throw Failure(.notMet, "\(path): \(String(cString: strerror(errno)))")
+                throw .system(.notMet, path, errno)
             }
             rest = rest.dropFirst(count)
         }

@@ -23,7 +23,7 @@ struct HeldSet {
 
     func run() throws(Failure) {
         let session = Session(request.settings)
-        guard let path = RunCommand.find(command[0]) else { throw Self.notStarted(command[0]) }
+        guard let path = RunCommand.find(command[0]) else { throw Failure.notStarted(command[0]) }
         let result = try request.set(lease: .connection, session)
         let leases = result.fields.compactMap { field in
             field.state.lease.map { (field: field.id, id: $0.id) }
@@ -35,7 +35,7 @@ struct HeldSet {
                 path: path, command, environment: inheritedEnvironment())
         } catch {
             try end(leases, result.form, session)
-            throw Self.notStarted(path)
+            throw Failure.notStarted(path)
         }
         // The answer may be that of an earlier connection.
         resume(leases, result.form, session)
@@ -43,10 +43,6 @@ struct HeldSet {
         // The command's status is ours, also where the daemon is away.
         try? end(leases, result.form, session)
         Glibc.exit(status)
-    }
-
-    private static func notStarted(_ name: String) -> Failure {
-        Failure(.notStarted, "\(name) cannot be started; choose a command that exists")
     }
 
     /// Holds the leases until the command has ended; returns its status.

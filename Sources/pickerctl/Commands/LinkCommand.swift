@@ -39,8 +39,7 @@ struct LinkStatusRequest: PlainRequest {
     func run() throws(Failure) {
         let session = Session(settings)
         guard let link = LinkReport(try session.call(.serverStatus)) else {
-            throw Failure(
-                .notMet, "the daemon is not linked to others; see link: in pickersyncd.yaml(5)")
+            throw .notLinked
         }
         switch output {
         case .json: try session.console.text(link.json.prettyText + "\n")

@@ -66,8 +66,7 @@ struct LinkTestRequest: PlainRequest {
         }
         try session.console.flush()
         guard let failed = test["failedAt"]?.stringValue else { return }
-        throw Failure(
-            .notMet, Self.parts.first { $0.0 == failed }?.2 ?? "the link went down meanwhile")
+        throw .linkTest(Self.parts.first { $0.0 == failed }?.2)
     }
 
     private func status(_ session: Session) throws(Failure) -> JSON {

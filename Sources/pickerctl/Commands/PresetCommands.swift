@@ -100,10 +100,8 @@ struct LoadRequest: PlainRequest {
         let tree = try InputFile.tree(file)
         let isWrapped = tree["values"]?.objectValue != nil && tree["form"]?.stringValue != nil
         guard let values = isWrapped ? tree["values"]?.objectValue : tree.objectValue else {
-            throw Failure(
-                .data,
-                "\(InputFile.name(file)) has no values; expected FIELD: VALUE, as dump writes it"
-            )
+            throw .noValues(
+                InputFile.name(file), expected: "FIELD: VALUE, as dump writes it")
         }
         let form =
             isWrapped && session.settings.form == nil
@@ -115,10 +113,7 @@ struct LoadRequest: PlainRequest {
         for (id, value) in values.members {
             let field = try session.field(id, in: outline)
             guard field.holdsValue else {
-                throw Failure(
-                    .data,
-                    "a preset cannot set \(id), which is \(field.withArticle); remove it from "
-                        + InputFile.name(file))
+                throw .notInPreset(field, id, InputFile.name(file))
             }
             if states[id]?.value != value {
                 changes.append(Change(field: id, .value(value)))

@@ -51,7 +51,7 @@ struct RunCommand: ParsableCommand {
         _ = withCStrings(command) { arguments in
             withCStrings(environment) { execve(path, arguments, $0) }
         }
-        throw Failure(.notMet, "\(path): \(describe(errno: errno))")
+        throw Failure.system(.notMet, path, errno)
     }
 
     /// The inherited environment and the form's values, which take precedence.
@@ -71,12 +71,10 @@ struct RunCommand: ParsableCommand {
     /// The path of a command, or why it cannot be run.
     static func executable(_ name: String) throws(Failure) -> String {
         guard let path = find(name), let facts = FileFacts.at(path) else {
-            let place = name.contains("/") ? "does not exist" : "is not in PATH"
-            throw Failure(.noInput, "\(name) \(place); choose a command that exists")
+            throw .noCommandFile(name)
         }
         guard facts.kind == .regular, access(path, X_OK) == 0 else {
-            throw Failure(
-                .noPermission, "\(path) is not executable; use chmod +x, or choose another")
+            throw .notExecutable(path)
         }
         return path
     }

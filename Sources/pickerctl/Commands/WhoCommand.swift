@@ -36,8 +36,7 @@ struct WhoRequest: PlainRequest {
         // came, and we came last: when we are reported, we know all.
         try session.call(.ping)
         guard let me = session.client.greeting?.you.connection else {
-            throw Failure(
-                .unavailable, "the daemon did not name this connection; see pickerctl doctor")
+            throw .noName
         }
         var peers: [PresenceChanged.Peer] = []
         let deadline = MonotonicClock.now().adding(seconds: Self.patienceSeconds)

@@ -103,7 +103,7 @@ struct EditBuilder {
             if kept.last == UInt8(ascii: "\r") { kept = kept.dropLast() }
         }
         guard let text = String(validating: kept, as: UTF8.self) else {
-            throw Failure(.data, "\(name) is not UTF-8 text")
+            throw .notText(name)
         }
         return text
     }

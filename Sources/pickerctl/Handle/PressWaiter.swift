@@ -39,8 +39,7 @@ struct PressWaiter {
             }
             if let deadline, MonotonicClock.now() >= deadline {
                 bar.clear()
-                throw Failure(
-                    .timedOut, "\(field.id) has not ended yet; see pickerctl get \(field.id)")
+                throw .hasNotEnded(field.id)
             }
         }
     }

@@ -48,7 +48,7 @@ struct FormImport {
         guard path != "-", path.hasSuffix(".env") || path.split(separator: "/").last == ".env"
         else { return nil }
         guard let text = String(validating: try InputFile.bytes(path), as: UTF8.self) else {
-            throw Failure(.data, "\(path) is not UTF-8 text")
+            throw .notText(path)
         }
         var members: [(String, JSON)] = []
         var places: [[UInt8]: Int] = [:]

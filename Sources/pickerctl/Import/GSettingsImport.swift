@@ -36,10 +36,7 @@ struct GSettingsImport {
                 if root.all("schema").contains(where: { $0["id"] == name }) { return (path, name) }
             }
         }
-        throw Failure(
-            .noInput,
-            "no schema \"\(name)\" is installed; see gsettings list-schemas, or name a "
-                + ".gschema.xml file")
+        throw .noSchema(name)
     }
 
     /// The folders of schemas: $GSETTINGS_SCHEMA_DIR, then $XDG_DATA_DIRS (GIO's default source).
@@ -69,9 +66,7 @@ struct GSettingsImport {
     /// Reads a file of schemas, and the enums of its folder.
     mutating func read(_ path: String) throws(Failure) {
         let root = try Self.root(path)
-        guard root.name == "schemalist" else {
-            throw Failure(.data, "\(path) has no settings schemas; expected <schemalist>")
-        }
+        guard root.name == "schemalist" else { throw .noSchemas(path) }
         schemas = root.all("schema")
         for schema in schemas {
             guard let id = schema["id"], schemaOfID[id] == nil else { continue }
@@ -129,9 +124,7 @@ struct GSettingsImport {
                 }
             }
         }
-        guard !sections.isEmpty else {
-            throw Failure(.data, "the schema has no key that a control can hold")
-        }
+        guard !sections.isEmpty else { throw .noKey }
         return .members(
             ("form", .string(form)), ("title", .string((isOne ? chosen[0]["id"] : nil) ?? form)),
             ("sections", .array(sections)))

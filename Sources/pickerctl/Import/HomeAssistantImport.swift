@@ -29,12 +29,7 @@ struct HomeAssistantImport {
     /// The form of a whole configuration.yaml, a package, or a file of helpers.
     mutating func definition(_ form: String, _ configuration: JSON) throws(Failure) -> JSON {
         try collect(configuration)
-        guard !fields.isEmpty else {
-            throw Failure(
-                .data,
-                "the file has no helpers; expected "
-                    + Wording.alternatives(HomeAssistantHelper.allCases.map(\.rawValue)))
-        }
+        guard !fields.isEmpty else { throw .noHelpers }
         return .members(("form", .string(form)), ("fields", .array(fields)))
     }
 

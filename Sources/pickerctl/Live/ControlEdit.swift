@@ -109,7 +109,7 @@ extension LiveModel {
         case .number(let editor):
             guard let number = ValueParser.number(editor.text) else {
                 keepAsDraft()
-                problems[activeEdit.field] = "not a number"
+                problems[activeEdit.field] = LiveWords.notNumber
                 return
             }
             finish(.value(.number(number)), &commands)
@@ -170,7 +170,7 @@ extension LiveModel {
         guard let activeEdit else { return true }
         switch activeEdit.kind {
         case .text(let editor) where isSecret(activeEdit.field) && !editor.clusters.isEmpty:
-            say("Enter sets what you typed, Esc discards it")
+            say(LiveWords.secretIsTyped)
             return false
         case .text, .number: keepAsDraft()
         case .list, .value, .part, .calendar, .confirm: break

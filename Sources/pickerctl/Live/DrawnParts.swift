@@ -218,6 +218,7 @@ struct HintsLook: Equatable {
     var isReady: Bool
     /// Whether there is a text that typing appends to.
     var appends: Bool
+    var canEdit: Bool
     var hasConflicts: Bool
     var hasDraft: Bool
     var isRunning: Bool
@@ -288,6 +289,7 @@ extension LiveModel {
                 conflicts: focusedIndex.map { shownCards($0).count } ?? 0, undo: undoHint,
                 asks: question != nil, answers: answerHints, isReady: isReady,
                 appends: focusedIndex.map(appends) ?? false,
+                canEdit: focusedIndex.map(canEdit) ?? false,
                 hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
                 isRunning: focusedIndex.map(isRunning) ?? false,

@@ -23,7 +23,8 @@ extension LineForm {
             model.nextMessage = argument.isEmpty ? nil : argument
             say(
                 argument.isEmpty
-                    ? "The next change has no message." : "Message of the next change: \(argument)")
+                    ? LineWords.sentence(LiveWords.noNextMessage)
+                    : LiveWords.nextMessage(argument).beginningWithCapital)
             repeatQuestion()
         case "why":
             guard let field = named(argument) else { return }
@@ -44,9 +45,8 @@ extension LineForm {
             guard !isOver, let number = Int(argument), offered.indices.contains(number - 1)
             else {
                 return say(
-                    isOver
-                        ? "No: there is no conflict here."
-                        : "No: a number from 1 to \(offered.count), as in :choose 1.")
+                    LineWords.no(
+                        isOver ? LineWords.noConflict : LineWords.number(upTo: offered.count)))
             }
             // The numbers are those that were printed, even if values have changed since.
             let field = model.presentation.definition.controls[index].id
@@ -59,16 +59,11 @@ extension LineForm {
             model.decide(choice, &commands)
         case "back", "b": goBack()
         case "help", "h", nil:
-            say("Enter: keep. :q quit, :list all values, :N go to number N of the list,")
-            say(":back, :undo, :redo, :who, :reset, :clear a text, :edit it in $EDITOR,")
-            say(":choose N of a conflict, :why it has its value, :message TEXT of the next change,")
-            say(":proposals that wait for approval. After :why, :reset and :clear, write the name")
-            say("or the number of another control.")
-            say("A text that begins with a colon is typed with two.")
+            for line in LineWords.help.split(separator: "\n") { say(String(line)) }
             repeatQuestion()
         case let word?:
             guard let number = Int(word), definition.controls.indices.contains(number - 1) else {
-                return say("No command \(word); :help lists them.")
+                return say(LineWords.noCommand(word))
             }
             ask(.control(definition.controls[number - 1].id))
         }
@@ -85,7 +80,7 @@ extension LineForm {
                 || control.title.lowercased() == text.lowercased()
         }
         guard let found else {
-            say("No: this form has no \(text); :list says the names and numbers.")
+            say(LineWords.no(LineWords.noControl(text)))
             return nil
         }
         return definition.controls[found].id
@@ -97,8 +92,7 @@ extension LineForm {
         let waiting = model.presentation.waitingEdits
         if !model.isOnline, waiting > 0, !asksToLeave {
             asksToLeave = true
-            let what = waiting == 1 ? "1 edit waits" : "\(waiting) edits wait"
-            return say("\(what) for the daemon; :q again quits without them.")
+            return say(LineWords.leave(waiting))
         }
         if model.isOnline { isFinished = true } else { commands.append(.quit(.done)) }
     }
@@ -106,7 +100,7 @@ extension LineForm {
     private mutating func editOutside(_ commands: inout [LiveCommand]) {
         model.activeEdit = nil
         model.editOutside(&commands)
-        if commands.isEmpty { say("Only a text can be edited in $EDITOR.") }
+        if commands.isEmpty { say(LineWords.onlyTexts) }
     }
 
     /// What is still asked, in one line.

@@ -33,7 +33,7 @@ extension LineForm {
         var commands: [LiveCommand] = []
         guard let text, let index = model.presentation.index(field) else {
             model.activeEdit = nil
-            say("No: the editor left no text")
+            say(LineWords.no(LiveWords.editorLeftNothing))
             return commands
         }
         apply(.edit(.value(.string(text))), field, &commands)
@@ -46,13 +46,13 @@ extension LineForm {
         for change in changes { announceRuns(change) }
         for change in changes where !model.presentation.isMine(change.state.by) {
             guard let index = model.presentation.index(change.field), isPerson else { continue }
-            let who = model.presentation.peer(change.state.by)?.name ?? "somebody"
+            let who = model.presentation.peer(change.state.by)?.name ?? LineWords.somebody
             if case .button = definition.controls[index].kind {
                 // The assignment and the end of a press are changes of the button too.
                 if change.was == change.state.value { continue }
-                say("* \(who) pressed \(definition.controls[index].title)")
+                say(LineWords.news(LineWords.pressed(who, definition.controls[index].title)))
             } else {
-                say("* \(who) set \(state(index))")
+                say(LineWords.news(LineWords.set(who, state(index))))
             }
             sayConflict(index)
         }
@@ -66,9 +66,9 @@ extension LineForm {
         let known = runs.running + (runs.last.map { [$0] } ?? [])
         for run in known where run.since == change.state.at {
             let title = definition.controls[index].title
-            let by = run.handler.map { " by \($0.user)" } ?? ""
+            let by = run.handler.map { " " + LiveWords.by($0.user) } ?? ""
             let text = run.text.map { ": \($0)" } ?? ""
-            say("* \(title): \(run.state.words)\(by)\(text)")
+            say(LineWords.news("\(title): \(run.state.words)\(by)\(text)"))
             if run.state.isFinal { toldQuarters[run.press] = nil }
             toldAway.remove(run.press)
         }
@@ -79,7 +79,7 @@ extension LineForm {
         guard isPerson, let index = model.presentation.index(progress.field) else { return }
         let wasAway = toldAway.contains(progress.press)
         if progress.isAway != wasAway {
-            say("* \(definition.controls[index].title): \(progress.handlerWords)")
+            say(LineWords.news("\(definition.controls[index].title): \(progress.handlerWords)"))
             if wasAway { toldAway.remove(progress.press) } else { toldAway.insert(progress.press) }
         }
         guard let fraction = progress.fraction.flatMap({ Double($0.description) })
@@ -88,7 +88,7 @@ extension LineForm {
         guard quarter > toldQuarters[progress.press, default: 0] else { return }
         toldQuarters[progress.press] = quarter
         let text = progress.text.map { ", \($0)" } ?? ""
-        say("* \(definition.controls[index].title): \(quarter * 25) %\(text)")
+        say(LineWords.news("\(definition.controls[index].title): \(quarter * 25) %\(text)"))
     }
 
     /// A new definition: if the current question is about a removed control, the next question is
@@ -96,14 +96,14 @@ extension LineForm {
     private mutating func sayFormChanged() {
         guard let message = model.message?.text else { return }
         model.message = nil
-        say("* \(message)")
+        say(LineWords.news(message))
         let asked: String? =
             switch question {
             case .control(let field), .wheel(let field, _), .lines(let field, _): field
             case .command: nil
             }
         guard let asked, model.presentation.index(asked) == nil else { return }
-        say("* \(asked) is gone")
+        say(LineWords.news(LineWords.isGone(asked)))
         askNearest()
     }
 
@@ -111,7 +111,7 @@ extension LineForm {
     private mutating func announceProposal() {
         guard isPerson, let message = model.message?.text else { return }
         model.message = nil
-        say("* \(message)")
+        say(LineWords.news(message))
     }
 
     /// What became of an edit that needs approval: also without a person, because nothing is set.
@@ -124,9 +124,11 @@ extension LineForm {
     private mutating func announcePeople() {
         let now = model.presentation.others.map(\.peer)
         for peer in now where !announced.contains(peer) && isPerson {
-            say("* \(peer.name) is here")
+            say(LineWords.news(LineWords.isHere(peer.name)))
         }
-        for peer in announced where !now.contains(peer) && isPerson { say("* \(peer.name) left") }
+        for peer in announced where !now.contains(peer) && isPerson {
+            say(LineWords.news(LineWords.left(peer.name)))
+        }
         announced = now
     }
 
@@ -137,35 +139,37 @@ extension LineForm {
         let back = awayHosts.filter { !away.contains($0) }
         awayHosts = away
         guard isChanged, isPerson else { return }
-        if let text = model.awayBanner?.first { say("* \(text)") }
-        for host in back { say("* \(host) is back") }
+        if let text = model.awayBanner?.first { say(LineWords.news(text)) }
+        for host in back { say(LineWords.news(LineWords.isBack(host))) }
     }
 
     /// Who is here, and where.
     mutating func sayPeople() {
-        if model.presentation.others.isEmpty { say("Only you.") }
+        if model.presentation.others.isEmpty { say(LineWords.sentence(LiveWords.onlyYou)) }
         for other in model.presentation.others {
-            let place = other.wire.focus.map { ", at \(model.title(of: $0))" } ?? ""
+            let place = other.wire.focus.map { ", " + LiveWords.at(model.title(of: $0)) } ?? ""
             say("\(other.peer.name)\(place)")
         }
     }
 
     /// The edits that were made for another daemon, and what can be done with them.
     mutating func sayKept() {
-        guard !model.kept.edits.isEmpty else { return say("No edits wait for another daemon.") }
-        let count = LiveModel.count(model.kept.edits.count, "edit")
-        say("* Another daemon answers now; \(count) not sent.")
+        guard !model.kept.edits.isEmpty else {
+            return say(LineWords.sentence(LiveWords.nothingKept))
+        }
+        say(LineWords.news(LineWords.sentence(LiveWords.kept(model.kept.edits.count))))
         for field in model.kept.edits.flatMap(\.fields) {
             if let text = model.keptText(field) { say("  \(model.title(of: field)): \(text)") }
         }
-        say("  :kept apply sets them here, :kept discard forgets them.")
+        say("  " + LineWords.keptCommands)
     }
 
     private mutating func sayLink(_ link: FormPresentation.Link, was: FormPresentation.Link) {
         switch link {
-        case .lost: say("* The daemon is away; edits merge when it is back.")
-        case .online where was != .connecting: say("* The daemon is back.")
-        case .deleted: failure = Failure(.noInput, "the form \(definition.name) was deleted")
+        case .lost: say(LineWords.news(LineWords.mergesLater))
+        case .online where was != .connecting:
+            say(LineWords.news(LineWords.sentence(LiveWords.daemonIsBack)))
+        case .deleted: failure = .formDeleted(definition.name)
         case .refused(let why): failure = Failure(.unavailable, why)
         case .online, .connecting: break
         }
@@ -187,7 +191,7 @@ extension LineForm {
 
     /// Prints the whole form, because standard input has no answers.
     mutating func show() {
-        say("Form: \(definition.title ?? definition.name)")
+        say(LineWords.form(definition.title ?? definition.name))
         if let subtitle = definition.subtitle { say(subtitle) }
         show(after: -1)
         isFinished = true
@@ -200,8 +204,8 @@ extension LineForm {
             sayTitle(of: definition.controls[next].section)
             say(state(next))
             for pick in model.conflict(next) {
-                let when = pick.when.map { " at \($0)" } ?? ""
-                say("  conflict: \(pick.text), by \(pick.by?.name ?? "you")\(when)")
+                let text = LineWords.pick(pick.text, by: pick.by?.name, at: pick.when)
+                say("  " + LineWords.conflict(text))
             }
         }
     }

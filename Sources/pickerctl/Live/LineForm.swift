@@ -66,9 +66,9 @@ struct LineForm {
     /// The introduction and the first question.
     mutating func begin() {
         if model.mode == .form {
-            say("Form: \(definition.title ?? definition.name)")
+            say(LineWords.form(definition.title ?? definition.name))
             if let subtitle = definition.subtitle { say(subtitle) }
-            if isPerson { say("Enter keeps a value. :help lists what else can be typed.") }
+            if isPerson { say(LineWords.begin) }
         }
         ask(after: -1)
     }
@@ -94,7 +94,7 @@ struct LineForm {
             next += 1
         }
         guard next < definition.controls.count else {
-            say("That was the last question.")
+            say(LineWords.end)
             if !isPerson { isFinished = true }
             question = .command
             return
@@ -118,7 +118,7 @@ struct LineForm {
         for (number, option) in LiveModel.choices(of: control).enumerated() {
             if let title = groups[number] { say("  \(title):") }
             let subtitle = option.subtitle.map { ", \($0)" } ?? ""
-            let out = option.isDisabled ? " (unavailable)" : ""
+            let out = option.isDisabled ? " " + ControlWords.unavailable : ""
             let label = Self.spoken(option.label, option.symbolName)
             say("  \(number + 1). \(label)\(subtitle)\(out)")
         }
@@ -130,7 +130,7 @@ struct LineForm {
     mutating func sayTitle(of section: Int) {
         guard model.mode == .form, section != titled else { return }
         titled = section
-        if let title = definition.sections[section].title { say("Section: \(title)") }
+        if let title = definition.sections[section].title { say(LineWords.section(title)) }
     }
 
     /// The titles of a picker's groups of options, by the index of the first option.
@@ -152,7 +152,7 @@ struct LineForm {
         let part = wheels.components[component]
         say("  \(part.label ?? part.id):")
         for (number, option) in wheels.rows(of: component, selection: rows).options.enumerated() {
-            let isOn = rows[part.id] == option.tag ? " (now)" : ""
+            let isOn = rows[part.id] == option.tag ? LineWords.now : ""
             say("    \(number + 1). \(option.label)\(isOn)")
         }
     }
@@ -164,24 +164,27 @@ struct LineForm {
         var text = "\(Self.spoken(control.title, control.symbolName)): "
         let shown = model.presentation.shown(index)
         switch control.kind {
-        case .toggle: text += shown.isMixed ? "mixed" : shown.value.boolValue == true ? "on" : "off"
+        case .toggle:
+            let isOn = shown.value.boolValue == true
+            text += shown.isMixed ? ControlWords.mixed : ControlWords.flag(isOn)
         case .secure:
-            text += model.presentation.state(control.id)?.isSecretSet == true ? "set" : "not set"
+            let isSet = model.presentation.state(control.id)?.isSecretSet == true
+            text += ControlWords.secret(isSet: isSet)
         case .button:
             let run = model.runLook(index).text
-            text += run.isEmpty ? "button" : "button, \(run)"
+            text += run.isEmpty ? LineWords.button : "\(LineWords.button), \(run)"
         default:
             let value = model.presentation.text(index)
-            text += shown.isMixed ? "mixed" : value.isEmpty ? "empty" : value
+            text += shown.isMixed ? ControlWords.mixed : value.isEmpty ? LiveWords.empty : value
         }
         if let threshold = model.presentation.threshold(index) { text += ", \(threshold)" }
         if let lease = model.leaseWords(index) { text += ", \(lease)" }
         if let proposed = model.proposedWords(index) { text += ", \(proposed)" }
-        if shown.isMissing { text += ", required" }
+        if shown.isMissing { text += ", \(ControlWords.required)" }
         if control.isReadOnly { return text }
-        if control.isLocked { text += ", locked" }
+        if control.isLocked { text += ", \(ControlWords.locked)" }
         if !model.presentation.isEnabled(index) {
-            text += ", \(model.reason(index) ?? "disabled now")"
+            text += ", \(model.reason(index) ?? LiveWords.disabledNow)"
         }
         return text
     }
@@ -195,16 +198,14 @@ struct LineForm {
     func expects(_ index: Int) -> String {
         switch definition.controls[index].kind {
         case .picker(let picker):
-            return picker.isMultiple
-                ? "Numbers with commas, or none:" : "A number of the list:"
-        case .wheels: return "A number for each:"
-        case .toggle: return "yes or no:"
+            return picker.isMultiple ? LineWords.severalNumbers : LineWords.oneNumber
+        case .wheels: return LineWords.numberForEach
+        case .toggle: return LineWords.yesOrNo
         case .button(let button):
-            let question = button.question(titled: definition.controls[index].title)
-            return "\(question ?? "Press it?") yes or no:"
+            return LineWords.press(button.question(titled: definition.controls[index].title))
         case .text(let text) where text.isMultiline:
-            return "Lines, and a line with a dot alone to end:"
-        default: return "\((model.takes(index) ?? "").capitalizedFirst):"
+            return LineWords.lines
+        default: return "\((model.takes(index) ?? "").beginningWithCapital):"
         }
     }
 
@@ -213,10 +214,9 @@ struct LineForm {
         offered = picks.map(\.value)
         offeredContext = model.presentation.context
         guard !picks.isEmpty else { return }
-        say("  Picked at the same time; :choose and a number settles it for everybody:")
+        say("  " + LineWords.pickedTwice)
         for (number, pick) in picks.enumerated() {
-            let when = pick.when.map { " at \($0)" } ?? ""
-            say("  \(number + 1). \(pick.text), by \(pick.by?.name ?? "you")\(when)")
+            say("  \(number + 1). \(LineWords.pick(pick.text, by: pick.by?.name, at: pick.when))")
         }
     }
 
@@ -238,7 +238,7 @@ struct LineForm {
         }
         switch question {
         case .command:
-            if !line.isEmpty { say("Type :help, or :q to leave.") }
+            if !line.isEmpty { say(LineWords.atEnd) }
         case .lines: break
         case .wheel(let field, let component): takeRow(line, field, component, &commands)
         case .control(let field):
@@ -248,7 +248,7 @@ struct LineForm {
                 return collect(field, [], line, &commands)
             }
             guard let action = LineAnswer.action(line, index, model) else {
-                return refuse("\"\(line)\" is not an answer; expected \(expectation(index))")
+                return refuse(LineWords.notAnswer(line, expected: expectation(index)))
             }
             apply(action, field, &commands)
         }
@@ -256,8 +256,8 @@ struct LineForm {
 
     private func expectation(_ index: Int) -> String {
         switch definition.controls[index].kind {
-        case .picker: return "a number of the list"
-        case .toggle, .button: return "yes or no"
+        case .picker: return LineWords.numberOfList
+        case .toggle, .button: return LineWords.isYesOrNo
         default: break
         }
         return definition.expectedDescription(of: index)
@@ -275,7 +275,7 @@ struct LineForm {
         guard case .edit(let edit) = action else { return ask(after: index) }
         model.activeEdit = nil
         guard model.send(field, edit, &commands) else {
-            let why = model.problems[field] ?? model.message?.text ?? "it was refused"
+            let why = model.problems[field] ?? model.message?.text ?? LineWords.refused
             return refuse(isPerson ? model.withExample(why, field) ?? why : why)
         }
         if case .typed? = model.question { return sayMessageQuestion() }
@@ -292,11 +292,11 @@ struct LineForm {
             let rows = model.presentation.shown(index).value.objectValue ?? JSONObject()
             let options = wheels.rows(of: component, selection: rows).options
             guard let tag = LineAnswer.option(line, options) else {
-                return refuse("\"\(line)\" is not in the list")
+                return refuse(LineWords.notInList(line))
             }
             let value = JSON.members((wheels.components[component].id, tag))
             guard model.send(field, .value(value), &commands) else {
-                return refuse(model.problems[field] ?? "it was refused")
+                return refuse(model.problems[field] ?? LineWords.refused)
             }
             if case .typed? = model.question { return sayMessageQuestion() }
         }
@@ -328,10 +328,6 @@ struct LineForm {
     }
 
     mutating func refuse(_ why: String) {
-        if isPerson { say("No: \(why)") } else { failure = Failure(.data, why) }
+        if isPerson { say(LineWords.no(why)) } else { failure = Failure(.data, why) }
     }
-}
-
-extension String {
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

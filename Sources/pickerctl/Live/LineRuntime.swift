@@ -45,7 +45,7 @@ struct LineRuntime: ~Copyable {
             if form.isFinished || inputEnded {
                 let limit = due ?? now &+ Self.patience
                 due = limit
-                if now > limit { throw Failure(.unavailable, "the daemon does not answer") }
+                if now > limit { throw .noAnswer }
             }
             wait(until: try waitsForDaemon(at: now) ?? due)
             takeEvents()
@@ -74,10 +74,7 @@ struct LineRuntime: ~Copyable {
         }
         let since = lostSince ?? now
         lostSince = since
-        if now > since &+ Self.patience {
-            throw Failure(
-                .unavailable, "the daemon went away and is not back; see pickerctl doctor")
-        }
+        if now > since &+ Self.patience { throw .notBack }
         return since &+ Self.patience
     }
 

@@ -25,38 +25,28 @@ extension LiveModel {
         case .reset(let field)?:
             guard let index = presentation.index(field) else { return nil }
             let value = presentation.definition.controls[index].defaultValue
-            let isCleared = isCleared(field)
-            let verb = isCleared ? "Clear" : "Reset"
-            let goal = isCleared ? "" : " to \(Self.brief(valueText(value, of: index)))"
-            // A low screen has no line for the keys.
-            let keys = isRoomy ? "" : " Enter / Esc"
+            let goal = isCleared(field) ? nil : Self.brief(valueText(value, of: index))
             return WordsLook(
-                "\(verb) \(title(of: field))\(goal) for everybody?\(keys)",
-                "\(verb)\(goal) for everybody?\(keys)", "\(verb)\(goal)?\(keys)",
-                kind: .question)
+                texts: LiveWords.reset(
+                    title(of: field), to: goal, LiveWords.keys(isRoomy: isRoomy)), kind: .question)
         case .kept(let choice)?: return keptQuestion(choice)
         case .typed(let asked)?: return words(of: asked)
-        case .turn(let edit, let isUndo)?: return turnQuestion(edit, isUndo ? "Undo" : "Redo")
+        case .turn(let edit, let isUndo)?: return turnQuestion(edit, isUndo: isUndo)
         case .cancelRun(let field, _)?:
-            let keys = isRoomy ? "" : " Enter / Esc"
             return WordsLook(
-                "Cancel the run of \(title(of: field))?\(keys)", "Cancel the run?\(keys)",
+                texts: LiveWords.cancelRun(title(of: field), LiveWords.keys(isRoomy: isRoomy)),
                 kind: .question)
         }
     }
 
     /// Whether an edit is to be undone or done again. Where there is little space, the label is
     /// shorter, then the words for the keys are left out; the values stay.
-    private func turnQuestion(_ edit: OwnEdit, _ verb: String) -> WordsLook {
-        guard let whole = text(of: edit) else {
-            return WordsLook("\(verb) your last edit for everybody?", kind: .question)
-        }
-        let keys = isRoomy ? "" : " Enter / Esc"
-        let short = [16, 12, 9, 6].compactMap { text(of: edit, labelMax: $0) }
-        let texts = ["\(whole) for everybody?\(keys)", "\(whole)?\(keys)"]
+    private func turnQuestion(_ edit: OwnEdit, isUndo: Bool) -> WordsLook {
+        let shorter = [16, 12, 9, 6].compactMap { text(of: edit, labelMax: $0) }
         return WordsLook(
-            texts: (texts + short.map { "\($0)?\(keys)" } + short.map { "\($0)?" })
-                .map { "\(verb) \($0)" }, kind: .question)
+            texts: LiveWords.turn(
+                isUndo: isUndo, text(of: edit), shorter: shorter, LiveWords.keys(isRoomy: isRoomy)),
+            kind: .question)
     }
 
     /// Whether a reset leaves the field without a value.
@@ -98,7 +88,7 @@ extension LiveModel {
         if drafts[field] != nil {
             drafts[field] = nil
             problems[field] = nil
-            return say("discarded what you typed into \(title(of: field))")
+            return say(LiveWords.discarded(title(of: field)))
         }
         switch presentation.definition.controls[index].kind {
         case .button, .label: return
@@ -106,7 +96,7 @@ extension LiveModel {
         }
         guard mayEdit(field) else { return }
         if presentation.state(field)?.isSet != true {
-            return say("\(title(of: field)) has its default already")
+            return say(LiveWords.hasDefault(title(of: field)))
         }
         question = .reset(field: field)
     }
@@ -135,7 +125,7 @@ extension LiveModel {
         } else {
             request(.stateRedo(undo), .redo, &commands)
         }
-        if !isOnline { say("the daemon is asked when it is back") }
+        if !isOnline { say(LiveWords.askedLater) }
     }
 
     /// An own edit, as undo describes it.
@@ -219,17 +209,17 @@ extension LiveModel {
     mutating func sayNothingUndone() {
         guard let edit = ownEdits.done.popLast(), isOverwritten(edit) else {
             ownEdits.done = []
-            return say("you have no edit to undo")
+            return say(LiveWords.noUndo)
         }
         let names = edit.parts.map { title(of: $0.field) }.joined(separator: ", ")
-        say("others have changed \(names) since; nothing was undone")
+        say(LiveWords.othersChanged(names))
     }
 
     /// What undo would do, for the footer: `35→40` is the edit of the focused control that it
     /// reverts; for another control, its name is added. `nil` if it may do nothing.
     var undoHint: String? {
         guard let edit = ownEdits.done.last, !isOverwritten(edit) else { return nil }
-        return text(of: edit, labelMax: 16).map { "undo \($0)" } ?? "undo"
+        return text(of: edit, labelMax: 16).map { LiveWords.undo($0) } ?? LiveWords.undo
     }
 
     /// An edit in words: its fields with the values before and after. With `labelMax` it is short:
@@ -245,7 +235,7 @@ extension LiveModel {
                 // A choice among cards discards the others; a lease has another end.
                 let title = title(of: part.field)
                 return "\(labelMax.map { Self.brief(title, max: $0) } ?? title) "
-                    + (part.isChoice ? "conflict" : "lease")
+                    + (part.isChoice ? LiveWords.conflictUndone : LiveWords.leaseUndone)
             }
             let was = Self.brief(valueText(part.was, of: index))
             let value = Self.brief(valueText(part.value, of: index))
@@ -255,7 +245,7 @@ extension LiveModel {
             return "\(name)\(was)\(arrow)\(value)"
         }
         if parts.isEmpty { return nil }
-        if labelMax != nil, parts.count > 1 { return "\(parts.count) fields" }
+        if labelMax != nil, parts.count > 1 { return LiveWords.fields(parts.count) }
         return parts.joined(separator: ", ")
     }
 
@@ -279,8 +269,7 @@ extension LiveModel {
         if let card = chosenCard(index) {
             let value = Self.brief(conflict(index)[card].text)
             return WordsLook(
-                "Enter settles \(control.title) as \(value) for everybody",
-                "Enter: \(value) for everybody", kind: .choice)
+                texts: LiveWords.enterSettles(control.title, value), kind: .choice)
         }
         guard case .picker(let picker) = control.kind, !picker.isMultiple,
             shape(index) == .lines, let tag = cursors[control.id], tag != shown(index).value,
@@ -294,9 +283,9 @@ extension LiveModel {
         let control = presentation.definition.controls[index]
         switch edit.kind {
         case .confirm(onConfirm: true):
-            return WordsLook("Enter presses \(control.title) for everybody", kind: .choice)
+            return WordsLook(LiveWords.enterPresses(control.title), kind: .choice)
         case .confirm(onConfirm: false):
-            return WordsLook("Enter cancels; nothing is pressed", kind: .choice)
+            return WordsLook(LiveWords.enterCancels, kind: .choice)
         // A change by somebody else in the meantime is more important.
         case .value(_, setsAt: nil) where waiting(edit.field) != nil,
             .list where waiting(edit.field) != nil, .calendar where waiting(edit.field) != nil:
@@ -330,8 +319,6 @@ extension LiveModel {
     }
 
     private func willSet(_ control: Control, _ value: String) -> WordsLook {
-        WordsLook(
-            "Enter sets \(control.title) to \(value) for everybody",
-            "Enter sets \(value) for everybody", kind: .choice)
+        WordsLook(texts: LiveWords.enterSets(control.title, value), kind: .choice)
     }
 }

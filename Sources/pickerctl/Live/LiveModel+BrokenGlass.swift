@@ -26,7 +26,7 @@ struct BrokenGlass: Equatable {
 
     func text(at now: Timestamp, _ time: (Timestamp) -> String) -> String? {
         guard let by, now.milliseconds < at.milliseconds + Self.span else { return nil }
-        return "glass broken by \(by), \(time(at))"
+        return LiveWords.glassBroken(by: by, time(at))
     }
 }
 
@@ -71,7 +71,7 @@ extension LiveModel {
         brokenGlass.newest = brokenGlass.newest ?? entries.first?.revision
         let found = entries.first { $0.isBreakGlass && $0.revision > since }
         if let found, let at = found.at {
-            brokenGlass.by = found.by?.user ?? "the daemon"
+            brokenGlass.by = found.by?.user ?? LiveWords.theDaemon
             brokenGlass.at = at
         } else if let page, page.more, let last = entries.last, last.revision > since,
             let at = last.at, around.clock().milliseconds < at.milliseconds + BrokenGlass.span

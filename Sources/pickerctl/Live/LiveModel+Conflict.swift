@@ -155,7 +155,7 @@ extension LiveModel {
     private mutating func resolveConflict(_ cards: ConflictCards, _ commands: inout [LiveCommand]) {
         let meant = cards.versions.last { $0.since &+ Span.cards <= now }
         guard let meant, meant.values.contains(cards.choice) else {
-            return say("these choices have just changed; press Enter again", isError: true)
+            return say(LiveWords.choicesChanged, isError: true)
         }
         resolveConflict(cards.field, cards.choice, context: meant.context, &commands)
     }
@@ -175,11 +175,10 @@ extension LiveModel {
         guard let index = presentation.index(field), let state = presentation.state(field) else {
             return
         }
-        let who = presentation.peer(state.by)?.name ?? "you"
         say(
-            "\(who) set \(title(of: field)) to \(presentation.text(state.value, of: index)) "
-                + "meanwhile; "
-                + (conflict(index).isEmpty ? "nothing was changed" : "choose again"),
+            LiveWords.setMeanwhile(
+                presentation.peer(state.by)?.name, title(of: field),
+                presentation.text(state.value, of: index), isSettled: conflict(index).isEmpty),
             isError: true)
     }
 
@@ -189,12 +188,12 @@ extension LiveModel {
             presentation.definition.controls[index].conflictPolicy != .ask,
             let other = state.conflict.first
         else { return }
-        func name(_ author: WireAuthor?) -> String { presentation.peer(author)?.name ?? "you" }
+        func pick(_ value: JSON, _ author: WireAuthor?) -> (String, String?) {
+            (presentation.text(value, of: index), presentation.peer(author)?.name)
+        }
         say(
-            "\(title(of: field)) was edited twice at once: "
-                + "\(presentation.text(state.value, of: index)) (\(name(state.by))) is kept, "
-                + "\(presentation.text(other.value, of: index)) (\(name(other.by))) "
-                + "is in the history"
-        )
+            LiveWords.editedTwice(
+                title(of: field), kept: pick(state.value, state.by),
+                other: pick(other.value, other.by)))
     }
 }

@@ -8,7 +8,8 @@ extension LiveModel {
     static func choices(of control: Control) -> [PickerOption] {
         guard case .picker(let picker) = control.kind else { return [] }
         let none = picker.isOptional && !picker.isMultiple
-        return (none ? [PickerOption(tag: .null, label: "None")] : []) + picker.options.options
+        let extra = PickerOption(tag: .null, label: ControlWords.none)
+        return (none ? [extra] : []) + picker.options.options
     }
 
     /// The titled groups of a picker's displayed options.
@@ -226,7 +227,7 @@ extension LiveModel {
         guard let index = presentation.index(field), mayEdit(field) else { return }
         let control = presentation.definition.controls[index]
         let option = Self.choices(of: control).first { $0.tag == tag }
-        if option?.isDisabled == true { return say("\(option?.label ?? "it") is unavailable") }
+        if option?.isDisabled == true { return say(LiveWords.isUnavailable(option?.label)) }
         guard control.isMultiple else {
             // The highlight is at the selection; a separate cursor would stay when the selection
             // changes.
@@ -278,8 +279,8 @@ extension LiveModel {
         case .picker:
             let options = Self.choices(of: control)
             guard options.indices.contains(digit - 1) else {
-                let count = Self.count(options.count, "option")
-                return say("\(control.title) has \(count); there is no option \(digit)")
+                return say(
+                    LiveWords.noOption(digit, of: control.title, options: options.count))
             }
             let tag = options[digit - 1].tag
             switch shape(index) {

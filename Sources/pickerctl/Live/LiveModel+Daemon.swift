@@ -66,7 +66,7 @@ extension LiveModel {
         if isProposal { edit.guarded = .proposed }
         request(.stateSet(edit), .edit(field, typed: typed), &commands)
         if !isOnline, mode == .form {
-            say("not sent yet; it is set when the daemon is back")
+            say(LiveWords.setLater)
         }
         return true
     }
@@ -96,7 +96,7 @@ extension LiveModel {
     static func problem(_ error: InvalidValue) -> String {
         let expected = error.expected
         return expected.isEmpty || error.message.contains(expected)
-            ? error.message : "\(error.message); expected \(expected)"
+            ? error.message : LiveWords.refused(error.message, expected: expected)
     }
 
     mutating func request(
@@ -107,20 +107,26 @@ extension LiveModel {
         commands.append(.request(lastEdit, request))
     }
 
+    /// Whether keys may change a control.
+    func canEdit(_ index: Int) -> Bool {
+        presentation.link != .deleted && presentation.isEnabled(index)
+            && !presentation.definition.controls[index].isReadOnly
+    }
+
     /// Whether keys may change a control; if not, shows the reason.
     mutating func mayEdit(_ field: String) -> Bool {
         guard let index = presentation.index(field) else { return false }
         let control = presentation.definition.controls[index]
         if presentation.link == .deleted {
-            say("the form was deleted", isError: true)
+            say(LiveWords.formWasDeleted, isError: true)
             return false
         }
         if control.isReadOnly {
-            say("\(control.title) is read-only")
+            say(LiveWords.isReadOnly(control.title))
             return false
         }
         if !presentation.isEnabled(index) {
-            say("\(control.title) is disabled now")
+            say(LiveWords.isDisabled(control.title))
             return false
         }
         return true
@@ -179,9 +185,9 @@ extension LiveModel {
         case (.undo, .refused(let error)):
             error.kind == .conflict ? sayNothingUndone() : say(error.message)
         case (.redo, .refused(let error)):
-            say(error.kind == .conflict ? "you have no edit to redo" : error.message)
+            say(error.kind == .conflict ? LiveWords.noRedo : error.message)
         case (.edit(let field, let typed), .lost):
-            problems[field] = "it is not known whether it was set"
+            problems[field] = LiveWords.unknownOutcome
             keep(typed, of: field)
         case (.kept(let fields), .refused(let error)):
             for field in fields { refused(field, error) }
@@ -204,7 +210,7 @@ extension LiveModel {
         let subject = error.field ?? field
         var text = error.message
         if let expected = error.expected, !text.contains(expected) {
-            text += "; expected \(expected)"
+            text = LiveWords.refused(text, expected: expected)
         }
         problems[subject] = text
     }
@@ -224,14 +230,11 @@ extension LiveModel {
     private mutating func sayTurned(isUndo: Bool, _ result: SetResult) {
         let names = result.fields.map { title(of: $0.id) }.joined(separator: ", ")
         let edit = ownEdits.turn(result.revision, isUndo: isUndo)
-        let verb = isUndo ? "undone" : "done again"
-        let what = edit.flatMap { self.text(of: $0) } ?? names
-        var text = what.isEmpty ? verb : "\(verb): \(what)"
-        if let skipped = result.skipped, !skipped.isEmpty {
-            let names = skipped.map { title(of: $0) }.joined(separator: ", ")
-            text += " (not \(names): others have edited since)"
-        }
-        say(text)
+        let skipped = (result.skipped ?? []).map { title(of: $0) }.joined(separator: ", ")
+        say(
+            LiveWords.turned(
+                isUndo: isUndo, edit.flatMap { self.text(of: $0) } ?? names,
+                skipped: skipped.isEmpty ? nil : skipped))
         if let first = result.fields.first, presentation.index(first.id) != nil {
             moveFocus(to: .control(first.id))
         }
@@ -254,12 +257,12 @@ extension LiveModel {
             if presentation.greeted(greeting) { otherReplica() }
             sentPresence = nil
             unansweredSince = nil
-            if wasLost { say("the daemon is back") }
+            if wasLost { say(LiveWords.daemonIsBack) }
             for kept in kept.greeted(by: greeting.store) { submit(kept.edit, &commands) }
         case .disconnected: presentation.lost(nil)
         case .goodbye(let goodbye): presentation.lost(goodbye.reason.text)
         case .incompatible(let error): presentation.refused(error)
-        case .violation(let reason): presentation.lost("it sent an invalid message (\(reason))")
+        case .violation(let reason): presentation.lost(LiveWords.invalidMessage("\(reason)"))
         case .subscriptionRefused(_, let error):
             presentation.refused(error)
             if error.kind == .notFound { deleted(&commands) }
@@ -324,7 +327,7 @@ extension LiveModel {
         presentation.deleted()
         keepAsDraft()
         if case .pick(let field, _) = mode {
-            failure = "the form \(presentation.form) was deleted while \(field) was picked"
+            failure = LiveWords.deletedWhilePicking(presentation.form, field)
             return commands.append(.quit(.noInput))
         }
         commands.append(.awaitForm)
@@ -339,7 +342,7 @@ extension LiveModel {
         putAside = [:]
         problems = [:]
         sentPresence = nil
-        say("the form was created again")
+        say(LiveWords.formIsBack)
         commands.append(.rejoin)
     }
 
@@ -361,7 +364,7 @@ extension LiveModel {
         let parsed = try? FormDefinition.parse(
             json, limits: .received, compile: around.compile)
         guard let definition = parsed else {
-            return say("the form changed to one that this pickerctl cannot show", isError: true)
+            return say(LiveWords.formIsUnknown, isError: true)
         }
         let old = presentation.definition
         folded = Set(
@@ -381,10 +384,7 @@ extension LiveModel {
                     old.index(of: activeEdit.field).map { old.controls[$0].title }
                     ?? activeEdit.field
                 let isKept = drafts[activeEdit.field] != nil
-                return say(
-                    "the form changed, and \(title) with it"
-                        + (isKept ? "; what you typed is kept until you leave" : ""),
-                    isError: true)
+                return say(LiveWords.formChanged(with: title, isKept: isKept), isError: true)
             }
             if case .list(var list) = activeEdit.kind,
                 case .picker = definition.controls[index].kind
@@ -393,7 +393,7 @@ extension LiveModel {
                 self.activeEdit?.kind = .list(list)
             }
         }
-        say("the form changed")
+        say(LiveWords.formChanged)
     }
 
     /// New options in an open list: the highlight stays at the option with the same tag.

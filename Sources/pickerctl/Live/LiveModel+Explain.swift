@@ -19,7 +19,7 @@ extension LiveModel {
     mutating func openExplanation(of field: String, _ commands: inout [LiveCommand]) {
         page = .explanation(FieldExplanation(field: field))
         askForExplanation(of: field, &commands)
-        if !isOnline { say("the daemon is asked when it is back") }
+        if !isOnline { say(LiveWords.askedLater) }
     }
 
     private mutating func askForExplanation(of field: String, _ commands: inout [LiveCommand]) {
@@ -72,10 +72,10 @@ extension LiveModel {
     ) -> Column {
         let roles = environment.roles
         var lines: [any Block] = [
-            StyledText("Why \(title(of: explanation.field)) has its value", roles.heading)
+            StyledText(LiveWords.explanation(title(of: explanation.field)), roles.heading)
         ]
         guard let facts = explanation.facts else {
-            return Column(lines + [StyledText("asking the daemon", roles.dim)])
+            return Column(lines + [StyledText(LiveWords.asking, roles.dim)])
         }
         lines += words(of: facts).map { StyledText($0, roles.text) }
         return Column(lines)

@@ -6,8 +6,8 @@ internal import TerminalUI
 extension LiveModel {
     mutating func askForForms(_ commands: inout [LiveCommand]) {
         guard mode == .form else { return }
-        if let loss = lossByLeaving { return say("\(loss.text); the form stays open") }
-        guard isOnline else { return say("the daemon does not answer; the form stays open") }
+        if let loss = lossByLeaving { return say(LiveWords.staysOpen(loss.text)) }
+        guard isOnline else { return say(LiveWords.staysOpen(LiveWords.noAnswer)) }
         request(.formList, .forms, &commands)
     }
 

@@ -25,7 +25,7 @@ extension LiveModel {
         guard mode == .form, let field = focusedField else { return }
         page = .history(FieldHistory(field: field))
         askForHistory(of: field, &commands)
-        if !isOnline { say("the daemon is asked when it is back") }
+        if !isOnline { say(LiveWords.askedLater) }
     }
 
     private mutating func askForHistory(of field: String, _ commands: inout [LiveCommand]) {
@@ -124,19 +124,19 @@ extension LiveModel {
     private func historyLines(_ history: FieldHistory, _ environment: StyleEnvironment) -> Column {
         let roles = environment.roles
         var lines: [any Block] = [
-            StyledText("History of \(title(of: history.field))", roles.heading).truncated()
+            StyledText(LiveWords.history(title(of: history.field)), roles.heading).truncated()
         ]
         guard let index = presentation.index(history.field), let entries = history.entries else {
-            return Column(lines + [StyledText("asking the daemon", roles.dim)])
+            return Column(lines + [StyledText(LiveWords.asking, roles.dim)])
         }
         if let picture = series(of: index, history, entries) {
             lines += picture.rows.map {
-                StyledText($0.label, roles.dim).appending($0.dots, roles.accent).truncated()
+                StyledText($0.label, roles.dim).appending($0.dots, roles.heading).truncated()
             }
             lines += picture.axis.map { StyledText($0, roles.dim).truncated() }
             lines.append(StyledText(""))
         }
-        if entries.isEmpty { lines.append(StyledText("nobody has set it", roles.dim)) }
+        if entries.isEmpty { lines.append(StyledText(LiveWords.nobodySetIt, roles.dim)) }
         for entry in entries {
             for change in entry.changes where change.field == history.field {
                 lines.append(line(change, entry, index, environment))
@@ -144,7 +144,7 @@ extension LiveModel {
         }
         if history.hasMore {
             let command = "pickerctl history \(presentation.form)/\(history.field)"
-            lines.append(StyledText("older: \(command)", roles.dim).truncated())
+            lines.append(StyledText(LiveWords.older(command), roles.dim).truncated())
         }
         return Column(lines)
     }
@@ -167,13 +167,13 @@ extension LiveModel {
                 ?? Template.dash
         }
         if change.isConcurrent {
-            text += change.lost == nil ? " (concurrent)" : " (concurrent, not kept)"
+            text += LiveWords.concurrent(isKept: change.lost == nil)
         }
         if entry.kind != "set", change.run == nil { text += "  \(entry.kind)" }
         return StyledText(entry.at.map { around.localTime($0) } ?? "", roles.dim)
             .appending("  ", roles.dim)
             .appending(
-                peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text
+                peer?.name ?? ControlWords.you, peer.map { roles.peer($0.number) } ?? roles.text
             )
             .appending("  \(text)", roles.text).truncated()
     }

@@ -37,7 +37,7 @@ extension LiveModel {
     mutating func keep(_ request: Request) {
         switch request {
         case .stateSet(let edit): _ = kept.keep(edit, ())
-        default: say("nothing was done: another daemon answers now", isError: true)
+        default: say(LiveWords.notDone, isError: true)
         }
     }
 
@@ -53,39 +53,32 @@ extension LiveModel {
     /// The banner of kept edits.
     var keptBanner: String? {
         guard !kept.edits.isEmpty else { return nil }
-        let key = around.keys.name(of: .kept)
-        return
-            "another daemon answers now; \(Self.count(kept.edits.count, "edit")) not sent"
-            + " · \(key) to choose"
-    }
-
-    /// `1 edit`, `2 edits`.
-    static func count(_ number: Int, _ word: String) -> String {
-        "\(number) \(word)\(number == 1 ? "" : "s")"
+        let key = LiveWords.toChoose(around.keys.name(of: .kept))
+        return joined([LiveWords.kept(kept.edits.count), key])
     }
 
     /// The values of kept edits of a field, in words.
     func keptText(_ field: String) -> String? {
         guard !kept.edits.isEmpty, let index = presentation.index(field) else { return nil }
         if isSecret(field) {
-            return kept.edits.contains { $0.fields.contains(field) } ? "a new secret" : nil
+            return kept.edits.contains { $0.fields.contains(field) } ? LiveWords.newSecret : nil
         }
         let texts = kept.edits.flatMap(\.edit.changes).filter { $0.field == field }.map { change in
             switch change.action {
             case .value(let value): return presentation.text(value, of: index)
             case .increment(let amount): return amount.description
-            case .press: return "pressed"
-            case .reset: return "the default"
+            case .press: return LiveWords.pressed
+            case .reset: return LiveWords.theDefault
             case .add(let tags): return "+ \(presentation.text(.array(tags), of: index))"
             case .remove(let tags): return "− \(presentation.text(.array(tags), of: index))"
-            case .toggle, .move: return "another value"
+            case .toggle, .move: return LiveWords.anotherValue
             }
         }
         return texts.last
     }
 
     mutating func askAboutKept() {
-        if kept.edits.isEmpty { return say("no edits wait for another daemon") }
+        if kept.edits.isEmpty { return say(LiveWords.nothingKept) }
         question = .kept(.keep)
     }
 
@@ -93,15 +86,9 @@ extension LiveModel {
         let marks = KeptChoice.allCases.map {
             $0 == choice ? "[\($0.rawValue)]" : " \($0.rawValue) "
         }
-        let what = Self.count(kept.edits.count, "edit")
-        let meaning =
-            switch choice {
-            case .keep: "wait until the other daemon answers again"
-            case .apply: "set them in this daemon, for everybody"
-            case .discard: "forget them"
-            }
+        let what = LiveWords.count(kept.edits.count, "edit")
         let choices = "\(what): \(marks.joined(separator: " "))"
-        return WordsLook("\(choices)  \(meaning)", choices, kind: .question)
+        return WordsLook("\(choices)  \(LiveWords.choice(choice))", choices, kind: .question)
     }
 
     mutating func keptKey(
@@ -121,12 +108,12 @@ extension LiveModel {
 
     /// Carries out the owner's choice.
     mutating func decide(_ choice: KeptChoice, _ commands: inout [LiveCommand]) {
-        let what = Self.count(kept.edits.count, "edit")
+        let count = kept.edits.count
         switch choice {
-        case .keep: say("\(what) kept for the other daemon")
+        case .keep: say(LiveWords.keptForOther(count))
         case .discard:
             _ = kept.take()
-            say("\(what) discarded")
+            say(LiveWords.keptDiscarded(count))
         case .apply: applyKept(&commands)
         }
     }
@@ -134,16 +121,15 @@ extension LiveModel {
     /// Sends the kept edits to the daemon that answers now, with the context of what is shown.
     private mutating func applyKept(_ commands: inout [LiveCommand]) {
         guard presentation.link != .deleted else {
-            return say(
-                "this daemon has no form \(presentation.form); the edits are kept", isError: true)
+            let why = LiveWords.noForm(presentation.form)
+            return say(LiveWords.editsAreKept(why), isError: true)
         }
         for old in kept.take() {
             let missing = old.fields.filter { presentation.index($0) == nil }
             guard missing.isEmpty else {
                 _ = kept.keep(old.edit, for: old.store, ())
                 say(
-                    "this form has no \(missing.joined(separator: ", ")); the edit is kept",
-                    isError: true)
+                    LiveWords.editIsKept(without: missing.joined(separator: ", ")), isError: true)
                 continue
             }
             submit(old.renewed(context: presentation.context), &commands)

@@ -93,10 +93,10 @@ extension LiveModel {
         let control = presentation.definition.controls[index]
         if case .toggle = control.kind, !control.isReadOnly, presentation.isEnabled(index) {
             let isOn = shown(index).value.boolValue ?? false
-            return "Space sets \(control.title) \(isOn ? "off" : "on"); Enter changes nothing"
+            return LiveWords.spaceSets(control.title, !isOn)
         }
         if shape(index) != .closed, control.isMultiple {
-            return "Space selects or deselects; Enter changes nothing"
+            return LiveWords.spaceSelects
         }
         return nil
     }
@@ -150,9 +150,8 @@ extension LiveModel {
 
     private mutating func leave(_ commands: inout [LiveCommand]) {
         guard !asksToLeave, let loss = lossByLeaving else { return commands.append(.quit(.done)) }
-        let them = loss.isOne ? "it" : "them"
         say(
-            "\(loss.text); \(around.keys.name(of: .leave)) again quits without \(them)",
+            LiveWords.leave(loss.text, around.keys.name(of: .leave), isOne: loss.isOne),
             isError: true)
         asksToLeave = true
     }
@@ -162,14 +161,14 @@ extension LiveModel {
         let waiting = presentation.waitingEdits
         if !drafts.isEmpty {
             let names = drafts.keys.sorted().map { title(of: $0) }.joined(separator: ", ")
-            return ("\(names): unsaved", drafts.count == 1)
+            return (LiveWords.unsaved(in: names), drafts.count == 1)
         }
         if !isOnline, waiting > 0, presentation.link != .deleted {
-            return ("\(waiting) edits wait for the daemon", false)
+            return (LiveWords.waits(waiting), waiting == 1)
         }
         if !kept.edits.isEmpty {
             let count = kept.edits.count
-            return ("\(Self.count(count, "edit")) not sent yet", count == 1)
+            return (LiveWords.notSentYet(count), count == 1)
         }
         return nil
     }
@@ -199,7 +198,7 @@ extension LiveModel {
         let here = focusedIndex ?? -1
         let waiting = conflicted
         guard let next = waiting.first(where: { $0 > here }) ?? waiting.first else {
-            return say("there is no conflict")
+            return say(LiveWords.noConflict)
         }
         let section = presentation.definition.controls[next].section
         folded.remove(section)

@@ -9,17 +9,18 @@ extension LiveModel {
         guard let lease = presentation.lease(index) else { return nil }
         let control = presentation.definition.controls[index]
         let then = valueText(lease.then ?? control.defaultValue, of: index)
-        guard let until = lease.until else { return ("held, then \(then)", false) }
+        guard let until = lease.until else { return (LiveWords.isHeld(then: then), false) }
         let seconds = max(0, (until.milliseconds - around.clock().milliseconds + 999) / 1_000)
-        return ("\(Self.countdown(seconds)) then \(then)", seconds <= 60)
+        return (LiveWords.endsIn(Self.countdown(seconds), then: then), seconds <= 60)
     }
 
     /// The same in words that do not change by themselves: `until 14:30:05, then off`.
     func leaseWords(_ index: Int) -> String? {
         guard let lease = presentation.lease(index) else { return nil }
         let control = presentation.definition.controls[index]
-        let end = lease.until.map { "until \(around.localTime($0))" } ?? "held"
-        return "\(end), then \(valueText(lease.then ?? control.defaultValue, of: index))"
+        let then = valueText(lease.then ?? control.defaultValue, of: index)
+        return lease.until.map { LiveWords.isUntil(around.localTime($0), then: then) }
+            ?? LiveWords.isHeld(then: then)
     }
 
     // MARK: Setting
@@ -29,7 +30,7 @@ extension LiveModel {
         guard mode == .form, let index = focusedIndex else { return }
         let control = presentation.definition.controls[index]
         guard presentation.lease(index) != nil || canHaveLease(index) else {
-            return say("\(control.title) cannot have a value that ends")
+            return say(LiveWords.noLease(control.title))
         }
         guard mayEdit(control.id) else { return }
         question = .typed(
@@ -77,7 +78,7 @@ extension LiveModel {
             guard let end = end(text) else { return false }
             if !isLeased {
                 nextLease = NextLease(field: field, end: end)
-                say("the next value of \(title(of: field)) \(words(of: end, text))")
+                say(nextLeaseWords(title(of: field), end, text))
                 return true
             }
             action = .move(end)
@@ -109,9 +110,9 @@ extension LiveModel {
         return LocalTime.next(text, after: around.clock()).map { .until($0) }
     }
 
-    private func words(of end: LeaseEnd, _ text: String) -> String {
-        if case .until(let moment) = end { return "ends at \(around.localTime(moment))" }
-        return "lasts \(text)"
+    private func nextLeaseWords(_ title: String, _ end: LeaseEnd, _ text: String) -> String {
+        guard case .until(let moment) = end else { return LiveWords.nextLasts(title, text) }
+        return LiveWords.nextEnds(title, at: around.localTime(moment))
     }
 
     /// The end of the next value of a control.

@@ -7,7 +7,7 @@ extension LiveModel {
     mutating func openProposals() {
         guard mode == .form else { return }
         guard let first = presentation.proposals.first else {
-            return say("no proposal waits for approval")
+            return say(LiveWords.noProposal)
         }
         // The one of the focused control, if there is one.
         let field = focusedField
@@ -34,7 +34,7 @@ extension LiveModel {
         case .down?: select(min(last, place + 1))
         case .first?, .pageUp?: select(0)
         case .last?, .pageDown?: select(last)
-        case .act?: say(isOwn(proposal) ? "w withdraws it" : "a approves, r refuses")
+        case .act?: say(LiveWords.proposalKeys(isOwn: isOwn(proposal)))
         default: page = .form
         }
     }
@@ -60,11 +60,11 @@ extension LiveModel {
     func words(ofProposal selected: Int64?) -> WordsLook {
         let place = place(of: selected)
         guard presentation.proposals.indices.contains(place) else {
-            return WordsLook("no proposal waits for approval", kind: .about)
+            return WordsLook(LiveWords.noProposal, kind: .about)
         }
         let proposal = presentation.proposals[place]
         let who = approvalWords(proposal.fields.compactMap { presentation.index($0) })
-        let votes = isOwn(proposal) ? "your own vote does not count" : nil
+        let votes = isOwn(proposal) ? LiveWords.ownVote : nil
         return WordsLook(
             joined([proposal.name, who] + [votes].compactMap(\.self)),
             joined([proposal.name, who]), who, kind: .about)
@@ -97,7 +97,7 @@ extension LiveModel {
     ) {
         let params = ProposalVote(form: proposal.form, proposal: proposal.id, message: message)
         request(vote.request(params), .vote, &commands)
-        if !isOnline { say("the vote is sent when the daemon is back") }
+        if !isOnline { say(LiveWords.voteLater) }
     }
 
     // MARK: Drawing
@@ -110,7 +110,9 @@ extension LiveModel {
         let blocks = presentation.proposals.enumerated().map { number, proposal in
             block(of: proposal, isSelected: number == place, environment)
         }
-        let title = blocks.isEmpty ? "No proposal waits for approval" : "What waits for approval"
+        let title =
+            blocks.isEmpty
+            ? LiveWords.noProposal.beginningWithCapital : LiveWords.proposalsTitle
         let heading = StyledText(title, environment.roles.heading).truncated()
         // An empty line before each, as in a form, where there is enough height.
         let air = isRoomy ? 1 : 0
@@ -143,12 +145,12 @@ extension LiveModel {
         var lines = definitionLines(of: proposal).map { StyledText($0, roles.text) }
         lines += [
             StyledText(
-                peer?.name ?? "you", peer.map { roles.peer($0.number) } ?? roles.text
+                peer?.name ?? ControlWords.you, peer.map { roles.peer($0.number) } ?? roles.text
             )
             .appending(", \(around.localTime(proposal.at))", roles.dim)
             .appending(proposal.messageText, roles.text),
             StyledText(proposal.sentence { around.localTime($0) }, roles.dim)
-                .appending(votes.isEmpty ? "" : "; approved by \(votes)", roles.dim),
+                .appending(votes.isEmpty ? "" : LiveWords.approvedBy(votes), roles.dim),
         ]
         // All lines begin where the words of the first one do.
         return Column {

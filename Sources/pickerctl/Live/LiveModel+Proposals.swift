@@ -62,14 +62,9 @@ extension LiveModel {
 
     /// Whose approval these guards ask for: `1 approval of group:oncall is needed`.
     func approvalWords(_ guards: [Int]) -> String {
-        let rules = guards.compactMap { presentation.definition.controls[$0].approval }
-        let parts = rules.map { rule in
-            let count = Self.count(rule.count, "approval")
-            return "\(count) of \(rule.from.approvers)"
-        }
-        if parts.isEmpty { return "others must approve" }
-        let isOne = rules.count == 1 && rules[0].count == 1
-        return parts.joined(separator: " and ") + (isOne ? " is needed" : " are needed")
+        LiveWords.approvals(
+            guards.compactMap { presentation.definition.controls[$0].approval }
+                .map { ($0.count, $0.from.approvers) })
     }
 
     /// Whether this user made a proposal.
@@ -93,8 +88,8 @@ extension LiveModel {
         let text: String
         switch change.action {
         case .value(let value): text = Self.brief(displayText(value, of: index))
-        case .reset: text = "default"
-        case .press: text = "press"
+        case .reset: text = LiveWords.defaultValue
+        case .press: text = LiveWords.aPress
         }
         return ProposedValue(
             text: text, by: isOwn(proposal) ? nil : presentation.peer(proposal.by),
@@ -104,10 +99,8 @@ extension LiveModel {
     /// The same as a sentence: `bob proposes 50 %: "INC-231"`.
     func proposedWords(_ index: Int) -> String? {
         guard let proposed = proposed(index) else { return nil }
-        let who = proposed.by.map { "\($0.name) proposes" } ?? "you propose"
-        let why = proposed.message.map { ": \"\($0)\"" } ?? ""
-        let more = proposed.more > 0 ? ", and \(proposed.more) more" : ""
-        return "\(who) \(proposed.text)\(why)\(more)"
+        return LiveWords.proposes(
+            proposed.by?.name, proposed.text, message: proposed.message, more: proposed.more)
     }
 
     // MARK: What is told
@@ -115,18 +108,20 @@ extension LiveModel {
     /// A proposal was made, was voted on, or has ended.
     mutating func take(_ proposal: FormProposal) {
         let earlier = presentation.note(proposal)
-        let name = presentation.peer(proposal.by)?.name ?? "you"
         if case .proposals(let selected) = page, selected == proposal.id, proposal.state.isFinal {
             page = .proposals(selected: presentation.proposals.first?.id)
         }
         if proposal.state.isFinal { return say(outcome(of: proposal)) }
         if let vote = proposal.votes.last, proposal.votes.count > (earlier?.votes.count ?? 0) {
-            let who = presentation.peer(vote.by)?.name ?? "you"
-            return say("\(who) approved \(proposal.name); \(proposal.needs) more needed")
+            return say(
+                LiveWords.approved(
+                    presentation.peer(vote.by)?.name, proposal.name, needs: Int(proposal.needs)))
         }
         guard earlier == nil, !isOwn(proposal) else { return }
-        let key = around.keys.name(of: .proposals)
-        say("\(name) proposes \(words(of: proposal))\(proposal.messageText); \(key) to see it")
+        say(
+            LiveWords.proposed(
+                presentation.peer(proposal.by)?.name, words(of: proposal) + proposal.messageText,
+                around.keys.name(of: .proposals)))
     }
 
     /// The daemon answered an edit that became a proposal, or a vote.
@@ -141,12 +136,12 @@ extension LiveModel {
     var attention: [[String]] {
         var parts: [[String]] = []
         if let glass = brokenGlass.text(at: around.clock(), around.localTime) {
-            parts.append([glass, "glass broken"])
+            parts.append([glass, LiveWords.glassBroken])
         }
         let waiting = presentation.proposals.count
         if waiting > 0 {
             let mark = around.environment.glyphs.proposed
-            parts.append(["\(mark) \(Self.count(waiting, "proposal"))", "\(mark) \(waiting)"])
+            parts.append(["\(mark) \(LiveWords.proposals(waiting))", "\(mark) \(waiting)"])
         }
         return parts
     }
@@ -166,15 +161,15 @@ extension LineForm {
     /// Prints what waits for approval.
     mutating func sayProposals() {
         let proposals = model.presentation.proposals
-        if proposals.isEmpty { return say("No proposal waits for approval.") }
+        if proposals.isEmpty { return say(LineWords.sentence(LiveWords.noProposal)) }
         for proposal in proposals {
-            let who = model.presentation.peer(proposal.by)?.name ?? "you"
+            let who = model.presentation.peer(proposal.by)?.name ?? ControlWords.you
             say(
                 "\(proposal.id). \(model.words(of: proposal)), by \(who)\(proposal.messageText), "
                     + proposal.sentence { model.around.localTime($0) })
             sayDefinition(of: proposal)
         }
-        say("  :approve N, :refuse N or :withdraw N, and a message if you like.")
+        say("  " + LineWords.votes)
     }
 
     /// `:approve 12`: shows the change and asks.
@@ -183,12 +178,12 @@ extension LineForm {
         guard let id = words.first.flatMap({ Int64($0) }),
             let proposal = model.presentation.proposals.first(where: { $0.id == id })
         else {
-            return say("No: the number of a proposal, as :proposals lists them.")
+            return say(LineWords.no(LineWords.noSuchProposal))
         }
         let message = words.count > 1 ? String(words[1]) : ""
         model.askToVote(vote, proposal, message)
         sayDefinition(of: proposal)
-        say("\(vote.verb) \(model.words(of: proposal))\(proposal.messageText)? yes or no:")
+        say(LineWords.vote(vote.verb, model.words(of: proposal) + proposal.messageText))
     }
 
     /// What a proposal would change in the definition.
@@ -203,7 +198,7 @@ extension LineForm {
         guard case .typed(let asked)? = model.question else { return }
         guard ["y", "yes"].contains(line.lowercased()) else {
             model.withdraw(asked)
-            return say("Nothing was changed.")
+            return say(LineWords.nothingChanged)
         }
         model.typedKey(KeyEvent(.enter), asked, &commands)
     }

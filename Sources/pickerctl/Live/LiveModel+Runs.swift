@@ -56,9 +56,9 @@ extension LiveModel {
             let progress = presentation.progress[run.press]
             let handler = run.handler?.user
             if !isOnline {
-                away = "the daemon is away"
+                away = LiveWords.daemonIsAway
             } else if progress?.isAway ?? false {
-                away = "its handler \(handler.map { "\($0) " } ?? "")is away"
+                away = LiveWords.handlerIsAway(handler)
             }
             look.mark = away == nil ? .spins(seconds) : .away(nil)
             if let away { words.append(away) }
@@ -69,22 +69,20 @@ extension LiveModel {
             }
             if let text = progress?.text { words.append(text) }
             let time = away == nil ? Self.clock(seconds) : ""
-            let by = away == nil ? handler.map { "by \($0)" } ?? "" : ""
+            let by = away == nil ? handler.map { LiveWords.by($0) } ?? "" : ""
             words += [time, by]
             extras = [by, time].filter { !$0.isEmpty }
-            if runs.running.count > 1 { words.append("and \(runs.running.count - 1) more") }
+            if runs.running.count > 1 { words.append(LiveWords.more(runs.running.count - 1)) }
         } else if runs.waiting > 0 {
             look.mark = .waits
-            words.append(
-                runs.waiting == 1
-                    ? "waits for a handler" : "\(runs.waiting) presses wait for a handler")
+            words.append(LiveWords.wait(Int(runs.waiting)))
         } else if let last = runs.last {
             look.mark = last.state == .done ? .done : .failed
-            words += [last.state.words, last.handler.map { "by \($0.user)" } ?? ""]
+            words += [last.state.words, last.handler.map { LiveWords.by($0.user) } ?? ""]
             words += [around.localTime(last.since), last.text ?? ""]
         }
         if !runs.running.isEmpty, runs.waiting > 0 {
-            let waiting = "\(runs.waiting) waiting"
+            let waiting = LiveWords.waiting(Int(runs.waiting))
             words.append(waiting)
             extras.append(waiting)
         }
@@ -96,7 +94,7 @@ extension LiveModel {
                 .joined(separator: "  ")
         }
         if let away, isOnline, let last = look.texts.last {
-            look.texts.append(last.replacing(away, with: "its handler is away"))
+            look.texts.append(last.replacing(away, with: LiveWords.handlerIsAway(nil)))
         }
         return look
     }
@@ -122,8 +120,8 @@ extension LiveModel {
         case .waits: mark = (glyphs.more, roles.dim)
         case .spins(let step):
             let pictures = glyphs.isASCII ? Array("|/-\\") : Array("◐◓◑◒")
-            mark = (String(pictures[step % pictures.count]), roles.accent)
-        case .runs(let thousandths): mark = (bar(thousandths), roles.accent)
+            mark = (String(pictures[step % pictures.count]), roles.heading)
+        case .runs(let thousandths): mark = (bar(thousandths), roles.heading)
         case .away(let thousandths):
             mark = (thousandths.map(bar) ?? glyphs.more, roles.warning)
         case .done: mark = (glyphs.check, roles.success)
@@ -139,10 +137,10 @@ extension LiveModel {
     /// Asks before the run of the focused button is cancelled.
     mutating func askToCancelRun() {
         guard let index = focusedIndex, let runs = runs(index) else {
-            return say("\(focusedField.map { title(of: $0) } ?? "the form") has no run to cancel")
+            return say(LiveWords.noRun(focusedField.map { title(of: $0) }))
         }
         guard let press = runs.running.first?.press else {
-            return say(runs.waiting > 0 ? "the press waits for a handler" : "nothing runs")
+            return say(runs.waiting > 0 ? LiveWords.pressWaits : LiveWords.nothingRuns)
         }
         question = .cancelRun(field: presentation.definition.controls[index].id, press: press)
     }
@@ -158,7 +156,7 @@ extension LiveModel {
         guard let result = try? RunResult(decoding: json) else { return }
         say(
             result.run.state == .running
-                ? "the handler was asked to stop" : "\(title(of: result.field)) is cancelled")
+                ? LiveWords.stopIsAsked : LiveWords.isCancelled(title(of: result.field)))
     }
 }
 
@@ -172,22 +170,5 @@ extension Control {
 
 extension ButtonProgressed {
     /// Where the handler is, in words.
-    var handlerWords: String { isAway ? "its handler is away" : "its handler is back" }
-}
-
-extension RunState {
-    /// The state in words.
-    var words: String {
-        switch self {
-        case .waiting: "waits"
-        case .running: "runs"
-        case .done: "done"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
-        case .dropped: "replaced by a later press"
-        case .unhandled: "nobody handled it"
-        case .timedOut: "took too long"
-        case .lost: "lost: its handler is gone"
-        }
-    }
+    var handlerWords: String { isAway ? LiveWords.handlerIsAway(nil) : LiveWords.handlerIsBack }
 }

@@ -21,27 +21,23 @@ extension LiveModel {
         let field = presentation.definition.controls[index].id
         if let problem = problems[field] { return words(of: problem, field) }
         if let waiting = waiting(field) {
-            let who = waiting.by?.name ?? "another terminal"
             return WordsLook(
-                "\(who) set \(Self.brief(waiting.text)); setting yours replaces it",
-                kind: .choice)
+                LiveWords.alsoSet(waiting.by?.name, Self.brief(waiting.text)), kind: .choice)
         }
         if let draft = drafts[field], activeEdit?.field != field {
-            let unsaved = "unsaved: \(Self.brief(draft.text))"
+            let unsaved = LiveWords.unsaved(Self.brief(draft.text))
             return WordsLook(joined([unsaved, draftHint(index)]), unsaved, kind: .choice)
         }
         if isPutAside(index) {
-            let count = conflict(index).count
             return WordsLook(
-                "\(count) values were picked at the same time; Enter shows them",
-                "\(count) values; Enter shows them", kind: .choice)
+                texts: LiveWords.putAside(conflict(index).count), kind: .choice)
         }
         if let autoSetHint = autoSetHint(index) { return WordsLook(autoSetHint, kind: .choice) }
         let takes = takes(index) ?? ""
         if appends(index) {
-            let appends = "typing appends to the text"
             return WordsLook(
-                joined(facts(index) + [appends]), joined([takes, appends]), takes, kind: .about)
+                joined(facts(index) + [LiveWords.appends]), joined([takes, LiveWords.appends]),
+                takes, kind: .about)
         }
         return WordsLook(joined(facts(index)), takes, kind: .about)
     }
@@ -50,15 +46,15 @@ extension LiveModel {
     private var foldedWords: WordsLook {
         guard case .section(let number)? = focus else { return WordsLook("", kind: .about) }
         let section = presentation.definition.sections[number]
-        let shows = "Enter shows \(Self.count(section.fields.count, "control"))"
-        return WordsLook("\(section.title ?? "More") is folded; \(shows)", shows, kind: .about)
+        return WordsLook(
+            texts: LiveWords.folded(section.title, controls: section.fields.count), kind: .about)
     }
 
     /// A refusal, with the text that was not set.
     private func words(of problem: String, _ field: String) -> WordsLook {
         let brief = String(problem.prefix { $0 != ";" })
         guard let draft = drafts[field] else { return WordsLook(problem, brief, kind: .error) }
-        let unsaved = "unsaved: \(Self.brief(draft.text))"
+        let unsaved = LiveWords.unsaved(Self.brief(draft.text))
         let example = withExample(problem, field)
         return WordsLook(
             texts: [
@@ -69,7 +65,7 @@ extension LiveModel {
 
     /// A refusal with an example in place of what is expected; `nil` if there is no example.
     func withExample(_ problem: String, _ field: String) -> String? {
-        example(field).map { "\(problem.prefix { $0 != ";" }); an example is \($0)" }
+        example(field).map { LiveWords.example(problem.prefix { $0 != ";" }, $0) }
     }
 
     /// A text that a control with a pattern admits, if its prompt is one: shorter than the pattern,
@@ -89,12 +85,10 @@ extension LiveModel {
 
     /// What can be done with a draft.
     private func draftHint(_ index: Int) -> String {
-        let discard = "\(around.keys.name(of: .reset)) to discard"
-        if case .date = presentation.definition.controls[index].kind {
-            return "type or paste a date, \(discard)"
-        }
-        if readyText(index) != nil { return "type to edit, Esc \(discard)" }
-        return "\(around.keys.name(of: .act)) to edit, \(discard)"
+        var draft = readyText(index) == nil ? LiveWords.Draft.atRest : .ready
+        if case .date = presentation.definition.controls[index].kind { draft = .date }
+        return LiveWords.draft(
+            draft, edit: around.keys.name(of: .act), discard: around.keys.name(of: .reset))
     }
 
     /// A value that is set when no key is pressed for a moment.
@@ -103,7 +97,7 @@ extension LiveModel {
             activeEdit.field == presentation.definition.controls[index].id
         else { return nil }
         let before = presentation.text(index)
-        return joined([valueText(index), "sets in a moment", "Esc keeps \(before)"])
+        return joined(LiveWords.setsSoon(valueText(index), keeps: before))
     }
 
     /// What is known of a control: why it is disabled, its help, what it takes, and who set it.
@@ -118,9 +112,9 @@ extension LiveModel {
             state.isSet,
             let by = state.by
         else { return nil }
-        var verb = "set by"
-        if case .button = presentation.definition.controls[index].kind { verb = "last press:" }
-        let who = "\(verb) \(presentation.peer(by)?.name ?? "you")"
+        var isButton = false
+        if case .button = presentation.definition.controls[index].kind { isButton = true }
+        let who = LiveWords.author(presentation.peer(by)?.name, isButton: isButton)
         return state.at.map { joined([who, around.localTime($0)]) } ?? who
     }
 
@@ -129,26 +123,24 @@ extension LiveModel {
         let control = presentation.definition.controls[index]
         switch control.kind {
         case .picker(let picker):
-            let count = Self.count(picker.options.options.count, "option")
-            return picker.isMultiple ? "any of \(count)" : "one of \(count)"
-        case .wheels(let wheels): return Self.count(wheels.components.count, "wheel")
-        case .toggle: return "on or off"
+            return LiveWords.options(
+                picker.options.options.count, isMultiple: picker.isMultiple)
+        case .wheels(let wheels): return LiveWords.wheels(wheels.components.count)
+        case .toggle: return LiveWords.flag
         case .slider, .stepper, .date, .text:
             let words = Self.short(presentation.definition.expectedDescription(of: index))
             // An example says more than a pattern.
             guard let example = example(control.id),
                 let pattern = words.firstRange(of: " that matches ")
             else { return words }
-            return "\(words[..<pattern.lowerBound]), such as \(example)"
+            return LiveWords.such(words[..<pattern.lowerBound], as: example)
         case .gauge:
             let words = Self.short(presentation.definition.expectedDescription(of: index))
-            return control.isReadOnly ? joined(["read-only", words]) : words
-        case .secure: return "a secret, which is never shown"
+            return control.isReadOnly ? joined([ControlWords.readOnly, words]) : words
+        case .secure: return LiveWords.secret
         case .button(let button):
-            if button.question(titled: control.title) != nil { return "asks before it runs" }
-            return button.runs == nil
-                ? "no handler: programs that watch the form see each press"
-                : "each press goes to a handler"
+            if button.question(titled: control.title) != nil { return LiveWords.asksFirst }
+            return button.runs == nil ? LiveWords.hasNoHandler : LiveWords.hasHandler
         case .label: return nil
         }
     }
@@ -156,7 +148,7 @@ extension LiveModel {
     /// A value of a control in words.
     func valueText(_ value: JSON, of index: Int) -> String {
         if case .toggle = presentation.definition.controls[index].kind, let isOn = value.boolValue {
-            return isOn ? "on" : "off"
+            return ControlWords.flag(isOn)
         }
         return presentation.text(value, of: index)
     }
@@ -177,14 +169,14 @@ extension LiveModel {
         guard presentation.link != .deleted, !presentation.isEnabled(index),
             let condition = presentation.definition.controls[index].enabledWhen
         else { return nil }
-        return words(of: condition).map { "needs \($0)" }
+        return words(of: condition).map { LiveWords.needs($0) }
     }
 
     private func words(of condition: Condition) -> String? {
         switch condition {
-        case .complete: return "all required fields"
-        case .all(let list): return joined(list, " and ")
-        case .any(let list): return joined(list, " or ")
+        case .complete: return LiveWords.needsComplete
+        case .all(let list): return joined(list, LiveWords.and)
+        case .any(let list): return joined(list, LiveWords.or)
         case .none: return nil
         case .field(let operand, let comparisons):
             guard comparisons.count == 1, operand.component == nil else { return nil }
@@ -201,12 +193,13 @@ extension LiveModel {
         let title = presentation.definition.controls[field].title
         func text(_ value: JSON) -> String { valueText(value, of: field) }
         switch comparison {
-        case .equals(let value): return "\(title) \(text(value))"
-        case .isIn(let values): return "\(title) \(values.map(text).joined(separator: " or "))"
+        case .equals(let value): return LiveWords.equals(title, text(value))
+        case .isIn(let values):
+            return LiveWords.equals(title, values.map(text).joined(separator: LiveWords.or))
         case .not(.string("")), .not(.null): return title
-        case .not(let value): return "\(title) not \(text(value))"
-        case .atLeast(let value): return "\(title) at least \(text(value))"
-        case .atMost(let value): return "\(title) at most \(text(value))"
+        case .not(let value): return LiveWords.isNot(title, text(value))
+        case .atLeast(let value): return LiveWords.atLeast(title, text(value))
+        case .atMost(let value): return LiveWords.atMost(title, text(value))
         }
     }
 }

@@ -36,7 +36,7 @@ extension LiveModel {
     mutating func edited(_ field: String, _ text: String?, _ commands: inout [LiveCommand]) {
         guard let activeEdit, activeEdit.field == field, case .text(let editor) = activeEdit.kind
         else { return }
-        guard let text else { return say("the editor left no text", isError: true) }
+        guard let text else { return say(LiveWords.editorLeftNothing, isError: true) }
         var fresh = TextEditor(
             "", isMultiline: editor.isMultiline, maxLength: editor.maxLength)
         if fresh.insert(text) == .refused, !text.isEmpty { sayTooLong() }
@@ -45,7 +45,7 @@ extension LiveModel {
     }
 
     mutating func sayTooLong() {
-        say("the text is too long; its end is left out", isError: true)
+        say(LiveWords.textTooLong, isError: true)
     }
 
     // MARK: Under the prompt

@@ -223,7 +223,7 @@ extension LiveModel {
         guard let number = Int(typed),
             let next = DateValue(value, mode: date.mode)?.setting(list[place], to: number)
         else {
-            problems[activeEdit.field] = "there is no \(list[place]) \(typed)"
+            problems[activeEdit.field] = LiveWords.noPart("\(list[place])", typed)
             self.activeEdit?.kind = .value(value, setsAt: nil)
             return
         }

@@ -72,9 +72,7 @@ extension LiveModel {
         switch asked.subject {
         case .message(nil):
             nextMessage = text.isEmpty ? nil : text
-            say(
-                text.isEmpty
-                    ? "the next change has no message" : "message of the next change: \(text)")
+            say(text.isEmpty ? LiveWords.noNextMessage : LiveWords.nextMessage(text))
         case .message(let edit?):
             // The question stays until there is a message.
             guard !text.isEmpty else { return question = .typed(asked) }
@@ -94,8 +92,8 @@ extension LiveModel {
         question = nil
         guard case .message(let edit?) = asked.subject else { return }
         if let typed = edit.typed { drafts[edit.field] = typed }
-        let verb = edit.action == .press ? "pressed" : "changed"
-        say("\(title(of: edit.field)) was not \(verb)")
+        let title = title(of: edit.field)
+        say(edit.action == .press ? LiveWords.notPressed(title) : LiveWords.notChanged(title))
     }
 
     /// The message for an edit that is sent now. One that was typed is for this edit alone.
@@ -124,34 +122,28 @@ extension LiveModel {
         let typed = text[..<place] + caret + text[place...]
         switch asked.subject {
         case .message(let edit):
-            let what = edit.map { "\(self.text(of: $0)): why?" } ?? "Why?"
-            let readers = edit?.approval ?? "everybody who reads this form sees it"
-            let note = full(text) ?? (edit == nil ? readers : "required; \(readers)")
+            let readers = edit?.approval ?? LiveWords.readers
+            let note = full(text) ?? (edit == nil ? readers : LiveWords.required(readers))
             return WordsLook(
-                "\(what) \(typed)  (\(note))",
-                "\(what) \(typed)", "Why? \(typed)", "\(typed)", kind: .question)
+                texts: LiveWords.why(edit.map { self.text(of: $0) }, String(typed), note),
+                kind: .question)
         case .lease(let field):
             let isLeased = presentation.index(field).flatMap(presentation.lease) != nil
-            let answers = "2h30m, 18:00" + (isLeased ? ", keep or end" : "")
-            let what =
-                isLeased
-                ? "When does \(title(of: field)) end?" : "How long does the next value stay?"
             return WordsLook(
-                "\(what) \(typed)  (\(answers))", "\(what) \(typed)", "Ends: \(typed)",
+                texts: LiveWords.lease(title(of: field), isLeased: isLeased, String(typed)),
                 kind: .question)
         case .vote(let vote, let proposal):
-            let what = "\(vote.verb) \(words(of: proposal))?"
-            let note = full(text).map { "  (\($0))" } ?? ""
             return WordsLook(
-                "\(what)  Message: \(typed)\(note)", "\(what) \(typed)",
-                "\(vote.verb) \(proposal.name)? \(typed)", kind: .question)
+                texts: LiveWords.vote(
+                    vote.verb, words(of: proposal), proposal.name, String(typed), full(text)),
+                kind: .question)
         }
     }
 
     /// Why a message takes no more characters; `nil` if it does.
     private func full(_ text: String) -> String? {
         text.count < Self.messageCharactersMax
-            ? nil : "at most \(Self.messageCharactersMax) characters"
+            ? nil : LiveWords.charactersMax(Self.messageCharactersMax)
     }
 
     /// What an edit would do: `Traffic → 40 %`.
@@ -167,8 +159,8 @@ extension LiveModel {
         case .increment(let amount):
             let sum = presentation.shown(index).value.numberValue?.adding(amount)
             return sum.map { "\(title) \(arrow) \(valueText(.number($0), of: index))" } ?? title
-        case .reset: return "\(title) \(arrow) default"
-        case .press: return "Press \(title)"
+        case .reset: return "\(title) \(arrow) \(LiveWords.defaultValue)"
+        case .press: return LiveWords.press(title)
         case .toggle, .move, .add, .remove: return title
         }
     }
@@ -193,11 +185,10 @@ extension LineForm {
     mutating func sayMessageQuestion() {
         guard case .typed(let asked)? = model.question else { return }
         let last = asked.editor.text
-        let keeps = last.isEmpty ? "" : " Enter: \(last)"
         if case .message(let edit?) = asked.subject, let approval = edit.approval {
-            say("It becomes a proposal: \(approval).")
+            say(LineWords.becomesProposal(approval))
         }
-        say("Why? One line that everybody who reads this form sees.\(keeps)")
+        say(LineWords.why(last: last))
     }
 
     /// A line that answers the question for a message.
@@ -210,7 +201,7 @@ extension LineForm {
         if !line.isEmpty { asked.editor = TextEditor(line) }
         model.typedKey(KeyEvent(.enter), asked, &commands)
         if case .typed? = model.question {
-            return isPerson ? sayMessageQuestion() : refuse("\(edit.field) needs a message")
+            return isPerson ? sayMessageQuestion() : refuse(LineWords.needsMessage(edit.field))
         }
         guard let index = model.presentation.index(edit.field) else { return }
         if let problem = model.problems[edit.field] { return refuse(problem) }

@@ -64,7 +64,7 @@ extension LiveModel {
     /// what was there.
     func readyText(_ index: Int) -> TextEditor? {
         guard isReady, mode == .form, page == .form, activeEdit == nil, question == nil,
-            focusedIndex == index,
+            focusedIndex == index, canEdit(index),
             case .text(let text) = presentation.definition.controls[index].kind
         else { return nil }
         return drafts[presentation.definition.controls[index].id] ?? freshText(text, index)
@@ -127,13 +127,13 @@ extension LiveModel {
 
     /// Why a pasted text is refused, with one that is not.
     private static func notDate(_ control: Control) -> String {
-        guard case .date(let date) = control.kind else { return "not a date" }
+        guard case .date(let date) = control.kind else { return LiveWords.notDate }
         switch date.mode {
-        case .date: return "not a date; paste one such as 2026-11-21"
-        case .dateAndTime: return "not a date; paste one such as 2026-11-21T14:30"
-        case .time: return "not a time; paste one such as 14:30"
-        case .yearAndMonth: return "not a month; paste one such as 2026-11"
-        case .countdown: return "a duration cannot be pasted; type its parts"
+        case .date: return LiveWords.notDate(such: "2026-11-21")
+        case .dateAndTime: return LiveWords.notDate(such: "2026-11-21T14:30")
+        case .time: return LiveWords.notTime
+        case .yearAndMonth: return LiveWords.notMonth
+        case .countdown: return LiveWords.notDuration
         }
     }
 

@@ -249,9 +249,9 @@ extension LiveModel {
         let bar = isFocused ? glyphs.focusBar : " "
         var text = StyledText(String(repeating: " ", count: gutter / 2 - 1) + bar, roles.accent)
         if look.isFolded { text = text.appending(glyphs.collapsed + " ", roles.dim) }
-        text = text.appending(section.title ?? "More", roles.heading)
+        text = text.appending(section.title ?? LiveWords.section, roles.heading)
         if look.isFolded {
-            text = text.appending("  \(section.fields.count) hidden", roles.dim)
+            text = text.appending("  " + LiveWords.hidden(section.fields.count), roles.dim)
             if look.problems > 0 {
                 text = text.appending("  \(glyphs.cross) \(look.problems)", roles.error)
             }

@@ -32,7 +32,7 @@ extension LiveModel {
             if flash.isBright(at: now) {
                 state.flash = flash.peer
             } else {
-                state.recent = "\(flash.peer.name), \(flash.age(at: now)) s"
+                state.recent = LiveWords.recent(flash.peer.name, seconds: Int(flash.age(at: now)))
             }
         }
         if let lease = lease(index) {
@@ -95,21 +95,22 @@ extension LiveModel {
         let glyphs = environment.glyphs
         if isEdited {
             guard hasCapsLock, isTypingSecret else { return [] }
-            return [StyledText("Caps Lock is on", roles.warning).truncated()]
+            return [StyledText(ControlWords.capsLock, roles.warning).truncated()]
         }
         if let text = keptText(field) {
             return [
-                StyledText("\(glyphs.held) not sent: ", roles.warning).appending(text, roles.text)
-                    .truncated()
+                StyledText("\(glyphs.held) \(LiveWords.notSent)", roles.warning)
+                    .appending(text, roles.text).truncated()
             ]
         }
         if isPutAside(index) {
-            return [StyledText("\(glyphs.conflict) conflict", roles.warning).truncated()]
+            let text = "\(glyphs.conflict) \(LiveWords.conflict)"
+            return [StyledText(text, roles.warning).truncated()]
         }
         guard drafts[field] != nil, problems[field] == nil, besideDraft(index) == nil else {
             return []
         }
-        return [StyledText("\(glyphs.held) unsaved", roles.warning)]
+        return [StyledText("\(glyphs.held) \(LiveWords.unsaved)", roles.warning)]
     }
 
     /// A button for a row of buttons; its question is drawn below the row.

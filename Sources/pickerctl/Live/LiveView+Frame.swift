@@ -35,8 +35,8 @@ extension LiveModel {
         let roles = environment.roles
         let glyphs = environment.glyphs
         switch presentation.link {
-        case .connecting: return [StyledText("connecting \(glyphs.more)", roles.dim)]
-        case .lost: return [StyledText("offline", roles.warning.adding(.bold))]
+        case .connecting: return [StyledText("\(LiveWords.connecting) \(glyphs.more)", roles.dim)]
+        case .lost: return [StyledText(LiveWords.offline, roles.warning.adding(.bold))]
         case .deleted, .refused: return []
         case .online: break
         }
@@ -44,7 +44,7 @@ extension LiveModel {
         var parts: [any Block] = []
         let conflicts = conflicted.count
         if conflicts > 0 {
-            let text = "\(glyphs.conflict) \(Self.count(conflicts, "conflict"))"
+            let text = "\(glyphs.conflict) \(LiveWords.count(conflicts, "conflict"))"
             parts.append(
                 Target(.command("conflict"), StyledText(text, roles.warning.adding(.bold))))
             space -= DisplayWidth.columns(of: text) + 2
@@ -61,9 +61,10 @@ extension LiveModel {
         }
         let live =
             isAnswerMissed
-            ? StyledText("\(glyphs.more) no answer yet", roles.warning.adding(.bold))
+            ? StyledText("\(glyphs.more) \(LiveWords.noAnswerYet)", roles.warning.adding(.bold))
             // The mark of what is checked in ASCII is that of somebody who is here.
-            : StyledText(glyphs.isASCII ? "live" : "\(glyphs.check) live", roles.dim)
+            : StyledText(
+                glyphs.isASCII ? LiveWords.live : "\(glyphs.check) \(LiveWords.live)", roles.dim)
         let names = self.people(space: space, environment)
         let hasLive =
             isAnswerMissed || space >= 24 || names.columns + live.columns + 4 <= space
@@ -81,7 +82,7 @@ extension LiveModel {
     private func people(space: Int, _ environment: StyleEnvironment) -> StyledText {
         let roles = environment.roles
         let glyphs = environment.glyphs
-        if presentation.others.isEmpty { return StyledText("only you", roles.dim) }
+        if presentation.others.isEmpty { return StyledText(LiveWords.onlyYou, roles.dim) }
         var names = StyledText("")
         for (number, other) in presentation.others.enumerated() {
             if number > 0 { names = names.appending("  ") }
@@ -90,7 +91,7 @@ extension LiveModel {
         }
         if names.columns <= space { return names }
         let count = presentation.others.count
-        return StyledText("\(glyphs.dot) \(count) other\(count == 1 ? "" : "s")", roles.peer(0))
+        return StyledText("\(glyphs.dot) \(LiveWords.others(count))", roles.peer(0))
     }
 
     /// The banners.
@@ -103,21 +104,14 @@ extension LiveModel {
                 texts = awayBanner
                 break
             }
-            let brief = "\(Self.count(kept.edits.count, "edit")) not sent"
+            let brief = LiveWords.keptBrief(kept.edits.count)
             texts = [keptBanner, joined([brief, around.keys.name(of: .kept)])]
         case .lost(let reason):
-            let waiting = presentation.waitingEdits
-            let what = waiting == 0 ? "edits" : Self.count(waiting, "edit")
-            let when = "\(what) \(waiting == 1 ? "merges" : "merge") when it is back"
-            let why = reason.map { " (\($0))" } ?? ""
-            texts = [
-                "the daemon is away\(why): continue editing; \(when)",
-                "the daemon is away: \(when)", "away: \(when)",
-            ]
+            texts = LiveWords.away(reason, waiting: presentation.waitingEdits)
         case .deleted:
             texts = [
-                keptBanner.map { "this daemon has no form \(presentation.form); \($0)" }
-                    ?? "this form was deleted; it opens again when somebody creates it"
+                keptBanner.map { "\(LiveWords.noForm(presentation.form)); \($0)" }
+                    ?? LiveWords.formIsDeleted
             ]
         case .refused(let reason): texts = [reason]
         }
@@ -129,15 +123,8 @@ extension LiveModel {
     var awayBanner: [String]? {
         let away = presentation.hostsAway
         guard let first = away.first else { return nil }
-        let names = away.count > 3 ? Self.count(away.count, "host") : Self.list(away.map(\.host))
-        let cutOff = "cut off from \(names) since \(around.localTime(first.since))"
-        return ["\(cutOff): your edits are kept", cutOff, "cut off from \(names)", "cut off"]
-    }
-
-    private static func list(_ names: [String]) -> String {
-        names.count < 2
-            ? names.joined()
-            : names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+        return LiveWords.cutOff(
+            from: away.map(\.host), since: around.localTime(first.since))
     }
 
     // MARK: Below
@@ -179,11 +166,11 @@ extension LiveModel {
     func people(_ environment: StyleEnvironment) -> Column {
         let roles = environment.roles
         return Column {
-            StyledText("Who is here", roles.heading)
-            StyledText("  you" + (presentation.user.map { " (\($0))" } ?? ""), roles.text)
+            StyledText(LiveWords.whoIsHere, roles.heading)
+            StyledText("  " + LiveWords.you(presentation.user), roles.text)
             for other in presentation.others {
-                let place = other.wire.focus.map { "at \(title(of: $0))" } ?? ""
-                let tty = other.wire.tty.map { " on \($0)" } ?? ""
+                let place = other.wire.focus.map { LiveWords.at(title(of: $0)) } ?? ""
+                let tty = other.wire.tty.map { LiveWords.on($0) } ?? ""
                 StyledText(
                     "\(environment.glyphs.dot) "
                         + UserName.text(other.wire.user, host: other.wire.host),
@@ -195,7 +182,7 @@ extension LiveModel {
     }
 
     func find(_ list: OpenList, _ environment: StyleEnvironment) -> PickerPage {
-        listPage("Find a control", list, findable, environment)
+        listPage(LiveWords.findControl, list, findable, environment)
     }
 
     /// A list on the whole page.

@@ -137,6 +137,9 @@ extension LiveModel {
         if !conflict(index).isEmpty {
             return [("←→", "choose"), ("Enter", "settle for everybody"), ("Esc", "later")]
         }
+        let cancel = (around.keys.name(of: .cancelRun), "cancel the run")
+        let ofRun = isRunning(index) ? [cancel] : []
+        guard canEdit(index) else { return ofRun }
         switch control.kind {
         case .picker(let picker):
             switch shape(index) {
@@ -150,9 +153,7 @@ extension LiveModel {
                     : [("←→", "choose"), ("1-9", "option")]
             }
         case .toggle: return [("Space", "toggle")]
-        case .slider: return [("←→", "step"), ("0-9", "type")]
-        case .stepper: return [("←→", "step"), ("0-9", "type")]
-        case .gauge: return control.isReadOnly ? [] : [("←→", "step"), ("0-9", "type")]
+        case .slider, .stepper, .gauge: return [("←→", "step"), ("0-9", "type")]
         case .wheels: return [("Enter", "edit"), ("←→", "wheel")]
         case .date:
             if style(index) == .graphical { return [("Enter", "choose a day")] }
@@ -168,9 +169,7 @@ extension LiveModel {
                 return [("Enter", "edit"), ("e", "$EDITOR")]
             }
             return [("Enter", "edit")]
-        case .button:
-            let cancel = (around.keys.name(of: .cancelRun), "cancel the run")
-            return [("Enter", "press")] + (isRunning(index) ? [cancel] : [])
+        case .button: return [("Enter", "press")] + ofRun
         case .label: return []
         }
     }

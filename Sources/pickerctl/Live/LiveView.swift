@@ -99,7 +99,7 @@ extension LiveModel {
         case .find(let list): draw(find(list, environment), into: &canvas, in: window)
         case .palette(let options, let list):
             draw(
-                listPage("Commands", list, options, environment), into: &canvas, in: window)
+                listPage(LiveWords.commands, list, options, environment), into: &canvas, in: window)
         case .history(let history):
             draw(history, into: &canvas, in: window.inset(left: 1), environment)
         case .explanation(let explanation):
@@ -109,7 +109,7 @@ extension LiveModel {
                 proposals: selected, into: &canvas, in: window.inset(left: 1), environment)
         case .forms(let options, let list):
             let forms = listPage(
-                "Open a form", list, options, selected: presentation.form, environment)
+                LiveWords.openForm, list, options, selected: presentation.form, environment)
             draw(forms, into: &canvas, in: window)
         }
         geometry.regions = canvas.regions
@@ -274,7 +274,7 @@ extension LiveModel {
         let control = presentation.definition.controls[index]
         let text: String
         if case .secure = control.kind {
-            text = "set"
+            text = ControlWords.secret(isSet: true)
         } else {
             text = picked.map { presentation.text($0, of: index) } ?? valueText(index)
         }

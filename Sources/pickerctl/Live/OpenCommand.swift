@@ -126,12 +126,7 @@ enum LiveStart {
         do throws(FormIssues) {
             return try FormDefinition.parse(
                 json, limits: .received, compile: RegularExpression.compiler)
-        } catch {
-            throw Failure(
-                .unavailable,
-                "the daemon's form cannot be shown; install a pickerctl and a pickersyncd of one "
-                    + "version")
-        }
+        } catch { throw Failure.unknownForm }
     }
 
     /// Whether to show plain lines: because the user wants them, or nothing else is possible.
@@ -188,7 +183,7 @@ enum LiveStart {
         }
         try session.console.flush()
         if !missing.isEmpty {
-            throw Failure(.notMet, "required and empty: \(missing.joined(separator: ", "))")
+            throw .missing(missing)
         }
         return .done
     }

@@ -52,11 +52,8 @@ struct PickCommand: ParsableCommand {
         _ presentation: FormPresentation, _ index: Int
     ) throws(Failure) {
         let control = presentation.definition.controls[index]
-        if control.isReadOnly { throw Failure(.data, "\(control.id) is read-only") }
-        if !presentation.isEnabled(index) {
-            throw Failure(
-                .data, "\(control.id) is disabled; see pickerctl describe \(control.id)")
-        }
+        if control.isReadOnly { throw .isReadOnly(control.id) }
+        if !presentation.isEnabled(index) { throw .isDisabled(control.id) }
     }
 
     /// The current value or the default, without a question.
@@ -65,9 +62,7 @@ struct PickCommand: ParsableCommand {
     ) throws(Failure) {
         let shown = presentation.shown(index)
         if shown.isMissing || shown.isMixed || shown.isInvalid {
-            throw Failure(
-                .notMet,
-                "\(presentation.definition.controls[index].id) has no value; use pickerctl set")
+            throw .hasNoValue(presentation.definition.controls[index].id)
         }
         try session.console.value(ValueText.bare(shown.value))
         try session.console.flush()

@@ -156,7 +156,7 @@ struct VoteRequest: PlainRequest {
         for line in try definitionLines(proposal, session) { session.console.note("  \(line)") }
         try Console.confirm(
             "approve \(proposal.name)?", isAgreed: false,
-            orElse: Failure(.notMet, "\(proposal.name) is not approved"))
+            orElse: .notApproved(proposal.name))
     }
 
     /// What a proposal would change in the definition; nothing for one of values.

@@ -108,9 +108,7 @@ extension Session {
             return ended
         }
         guard try proposals(proposal.form, ended: false).contains(where: { $0.id == proposal.id })
-        else {
-            throw Failure(.noInput, "\(proposal.name) is gone; see pickerctl history")
-        }
+        else { throw .proposalIsGone(proposal.name) }
         return nil
     }
 

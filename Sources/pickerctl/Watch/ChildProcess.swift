@@ -69,8 +69,7 @@ struct ChildProcess {
             }
         }
         guard status == 0 else {
-            throw Failure(
-                status == ENOENT ? .noInput : .notMet, "\(path): \(describe(errno: status))")
+            throw .system(status == ENOENT ? .noInput : .notMet, path, status)
         }
         return ChildProcess(pid: pid)
     }

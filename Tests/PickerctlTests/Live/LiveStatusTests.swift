@@ -60,6 +60,42 @@ struct LiveStatusTests {
         #expect(status(&bench).contains("one of 6 options"))
     }
 
+    @Test("a control that is disabled has no keys in the footer, and a text of it no caret")
+    func disabledKeys() throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: on, type: toggle, default: true}
+              - {id: name, type: text, default: abc, enabledWhen: {on: true}}
+              - {id: go, type: button, label: Go, enabledWhen: {on: true}}
+            """)
+        bench.press(.down)
+        #expect(bench.screen().contains("^U clear"))
+        bench.press(.down)
+        #expect(bench.screen().contains("Enter press"))
+        bench.changed("on", false)
+        #expect(!bench.screen().contains("Enter press"), "\(bench.screen())")
+        bench.press(.up)
+        #expect(!bench.screen().contains("^U clear"), "\(bench.screen())")
+        bench.type("x")
+        #expect(bench.model.activeEdit == nil && bench.edits.isEmpty)
+        #expect(status(&bench).contains("name is disabled now"), "\(status(&bench))")
+    }
+
+    @Test("what somebody sets beside a typed text is whole; that they are here is not worth a cut")
+    func heldIsWhole() throws {
+        var bench = try LiveBench(example: "deploy", columns: 80, lines: 24)
+        bench.changed("version", "1.0.0")
+        bench.pass(milliseconds: 61_000)
+        bench.focus("version")
+        bench.press(.enter)
+        bench.type("7")
+        bench.bobIs(at: "version")
+        bench.changed("version", "2.0.0")
+        #expect(bench.screen().contains("◇ 2.0.0  6/20"), "\(bench.screen())")
+    }
+
     @Test("undo names a toggle's values as the form does, and never a secret's")
     func undoWords() throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)

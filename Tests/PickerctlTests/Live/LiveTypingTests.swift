@@ -128,6 +128,17 @@ struct LiveTypingTests {
         #expect(bench.screen().contains("for everybody?"), "\(bench.screen())")
     }
 
+    @Test("a text that was emptied and not set says so, not only its prompt")
+    func emptied() throws {
+        var bench = try LiveBench(form)
+        bench.changed("name", "1.0.0")
+        bench.press(.down)
+        bench.press(.character("u"), .control)
+        bench.press(.escape)
+        #expect(bench.screen().contains("unsaved: empty · Enter to edit"), "\(bench.screen())")
+        #expect(bench.edits.isEmpty)
+    }
+
     @Test("what is typed replaces a secret and a number")
     func replaces() throws {
         var bench = try LiveBench(

@@ -5,16 +5,6 @@
 internal import FormFile
 internal import SyncCore
 
-extension Failure {
-    /// The daemon's answer cannot be read.
-    static func invalidAnswer(_ error: DecodeError) -> Failure {
-        Failure(
-            .unavailable,
-            "the daemon's answer is not valid (\(error)); install a pickerctl and a pickersyncd "
-                + "of one version")
-    }
-}
-
 // MARK: - Names
 
 extension Failure {
