@@ -107,6 +107,20 @@ public struct Limits: Sendable, Hashable {
     /// Bytes of unwritten revisions below `durability = commit`. Beyond that they are written at
     /// once, and while the disk is too slow, edits are answered only when they are written.
     public var unwrittenBytesMax = 64 << 20
+    /// Bytes of the edits of one form that wait to be sent to other hosts. Beyond that, the whole
+    /// form is sent instead.
+    public var linkOutboxBytesMax = 64 << 20
+    /// Bytes of the edits of a form in one message to other hosts.
+    public var linkBundleBytesMax = 64 << 10
+    /// Messages to other hosts that the server has not acknowledged.
+    public var linkBundlesUnackedMax = 4
+    /// Bytes of a whole form that is sent to other hosts, or taken from them: the same on all.
+    public var linkWholeBytesMax = 16 << 20
+    /// Other hosts that are known.
+    public var linkHostsMax = 64
+    /// How often a second other hosts are told who is in a form, and where. A host takes twice as
+    /// many.
+    public var linkPresencePerSecondMax = 20
 
     /// The default limits.
     public init() {}
@@ -239,6 +253,22 @@ extension Limits {
         .init(
             "unwrittenBytesMax", "bytes", "edits that wait for the disk",
             65_536...(1 << 40), \.unwrittenBytesMax),
+        .init(
+            "linkOutboxBytesMax", "bytes", "edits while the link is down, per form",
+            65_536...(1 << 40), \.linkOutboxBytesMax),
+        .init(
+            "linkBundleBytesMax", "bytes", "size of a message between hosts",
+            1_024...(1 << 20), \.linkBundleBytesMax),
+        .init(
+            "linkBundlesUnackedMax", "messages", "what is sent again after a loss", 1...64,
+            \.linkBundlesUnackedMax),
+        .init(
+            "linkWholeBytesMax", "bytes", "size of a form between hosts", (1 << 20)...(64 << 20),
+            \.linkWholeBytesMax),
+        .init("linkHostsMax", "hosts", "size of a fleet", 1...256, \.linkHostsMax),
+        .init(
+            "linkPresencePerSecondMax", "messages", "work of all hosts, per form", 1...1_000,
+            \.linkPresencePerSecondMax),
     ]
 }
 

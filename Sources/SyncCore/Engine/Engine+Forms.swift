@@ -278,7 +278,7 @@ extension Engine {
             form.working.context = deleted.context
             form.working.shared = SharedState(
                 lives: deleted.isApart ? FormLives(present: environment.random()) : deleted.lives,
-                hidden: deleted.fields, storeIDs: file.controls.map(\.id))
+                hidden: deleted.fields, storeIDs: file.controls.map(\.id), of: file.controls)
         }
         if form.link != nil { try requireNames(in: file) }
         return Redefinition(

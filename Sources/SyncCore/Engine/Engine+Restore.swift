@@ -69,7 +69,8 @@ extension Engine {
         }
         if let kept = SharedDefinition(in: hidden) {
             state.shared = SharedState(
-                lives: kept.lives, hidden: hidden, storeIDs: kept.storeIDs(of: state.definition))
+                lives: kept.lives, hidden: hidden, storeIDs: kept.storeIDs(of: state.definition),
+                of: state.definition.controls)
         }
         for index in state.cells.indices { checkSecret(index, form, state) }
         state.ongoing = Ongoing(ongoing)

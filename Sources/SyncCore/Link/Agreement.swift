@@ -17,8 +17,8 @@
 //
 // A host that waits for a whole says so: nobody else can know that the log has none.
 //
-// Invariants: at most `hostsMax` hosts are kept, whatever arrives. Of a form something is reported
-// at most once a minute.
+// Invariants: at most `linkHostsMax` hosts are kept, whatever arrives. Of a form something is
+// reported at most once a minute.
 
 /// What is known of the other hosts of a fleet.
 package struct Agreement: Sendable {
@@ -65,7 +65,6 @@ package struct Agreement: Sendable {
         case separation(form: String)
     }
 
-    package static let hostsMax = 64
     /// A host is away after this time without a beacon, in nanoseconds: three are missing.
     static let awayAfter: UInt64 = 30_000_000_000
     /// A host is forgotten after this time without a beacon, in nanoseconds: what the log has of it
@@ -79,8 +78,10 @@ package struct Agreement: Sendable {
     /// When the next host is away, if nothing is heard of it (monotonic nanoseconds).
     private(set) var awayAt = UInt64.max
 
+    private let hostsMax: Int
+
     /// No host is known.
-    package init() {}
+    package init(_ limits: Limits = Limits()) { hostsMax = limits.linkHostsMax }
 
     /// A beacon of another host arrived.
     ///
@@ -111,7 +112,7 @@ package struct Agreement: Sendable {
             host.disputed = known.disputed
             hosts[place] = host
         } else {
-            guard hosts.count < Self.hostsMax || forgetAway(at: now) else { return [] }
+            guard hosts.count < hostsMax || forgetAway(at: now) else { return [] }
             place = hosts.firstIndex { $0.name >= name } ?? hosts.count
             hosts.insert(host, at: place)
         }

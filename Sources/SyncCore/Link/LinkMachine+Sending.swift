@@ -32,7 +32,7 @@ extension LinkMachine {
     ) {
         self.now = now
         var whole = whole
-        if let size = whole?.bytes.count, size + 64 > PartCollector.messageBytesMax {
+        if let size = whole?.bytes.count, size + 64 > configuration.limits.linkWholeBytesMax {
             actions.append(.report(.wholeTooLarge(form: form)))
             whole = nil
         }

@@ -35,8 +35,7 @@ package struct LinkMachine: ~Copyable {
         /// The JetStream domains of all sites, this host's first; an empty name: the fleet has one
         /// stream, in the domain of its server.
         package var sites = [""]
-        /// Bytes of one form's transactions that wait to be sent.
-        package var outboxBytesMax = 64 << 20
+        package var limits = Limits()
 
         package init(
             fleet: String, host: String, run: UInt64, replica: ReplicaID, version: String
@@ -85,7 +84,7 @@ package struct LinkMachine: ~Copyable {
     var sender: LinkSender
     /// Why the server did not take the last message that it answered; `nil` if it did.
     package internal(set) var unpublished: String?
-    package internal(set) var agreement = Agreement()
+    package internal(set) var agreement: Agreement
     var wholes = WholeKeeper()
     /// When the whole of a form was last sent, or will be, because a person asked for it.
     var repairs: [String: UInt64] = [:]
@@ -95,8 +94,8 @@ package struct LinkMachine: ~Copyable {
     /// What this host said of itself last.
     var ownBeacon: Beacon?
     /// The people of this host, and those of the others.
-    var teller = PresenceTeller()
-    var roster = PresenceRoster()
+    var teller: PresenceTeller
+    var roster: PresenceRoster
     /// When the engine hears that other hosts came or went.
     var hostsChangedAt: UInt64?
     /// The last test of the link.
@@ -116,9 +115,13 @@ package struct LinkMachine: ~Copyable {
         self.random = random
         self.now = now
         readers = configuration.sites.enumerated().map { place, site in
-            StreamReader(site: site, kept: cursor?.stream(of: site, isOwn: place == 0))
+            StreamReader(
+                site: site, kept: cursor?.stream(of: site, isOwn: place == 0), configuration.limits)
         }
-        sender = LinkSender(outboxBytesMax: configuration.outboxBytesMax)
+        sender = LinkSender(configuration.limits)
+        agreement = Agreement(configuration.limits)
+        teller = PresenceTeller(configuration.limits)
+        roster = PresenceRoster(configuration.limits)
     }
 
     // MARK: Questions

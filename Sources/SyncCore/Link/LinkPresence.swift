@@ -53,8 +53,6 @@ package struct LinkPresence: Hashable, Sendable {
     static let bytesMax = 16 << 10
     /// The most people of one host that others are told of, in all forms.
     package static let peersMax = 256
-    /// The most words a second that a host says of a form.
-    package static let perSecondMax = 20
 
     /// Greater than the number of each earlier word of this host since its start.
     package var number: UInt64

@@ -8,8 +8,8 @@
 //
 // Invariants: nothing leaves the outbox before the log has acknowledged it and everything before
 // it. A message that is sent again has the same bytes, so the server can tell that it is the same.
-// What waits is bounded: beyond `outboxBytesMax` a form's transactions are dropped and its whole is
-// sent.
+// What waits is bounded: beyond `linkOutboxBytesMax` a form's transactions are dropped and its
+// whole is sent.
 
 /// The outbox of a host and what of it is on its way.
 struct LinkSender {
@@ -49,16 +49,12 @@ struct LinkSender {
         case stalled(until: UInt64)
     }
 
-    /// Messages on their way at once.
-    static let flightsMax = 4
     /// Wholes of one name that wait because their forms are not shared any more.
     private static let partingsMax = 4
-    /// Bytes of the transactions in one message.
-    static let bundleBytesMax = 64 << 10
     /// How long an acknowledgement may take, and a refusal holds back, in nanoseconds.
     static let patience: UInt64 = 5_000_000_000
 
-    private let outboxBytesMax: Int
+    private let limits: Limits
     private var forms: [Form] = []
     /// Whose turn is next: the index of a form.
     private var turn = 0
@@ -70,7 +66,7 @@ struct LinkSender {
     /// The sequence of the newest message that the log has taken.
     private(set) var acknowledged: UInt64 = 0
 
-    init(outboxBytesMax: Int) { self.outboxBytesMax = outboxBytesMax }
+    init(_ limits: Limits) { self.limits = limits }
 
     /// When to pump again without an event, in nanoseconds.
     var deadline: UInt64? {
@@ -108,7 +104,7 @@ struct LinkSender {
         let place = place(of: transaction.form)
         forms[place].waiting.append(transaction)
         forms[place].bytes += transaction.bytes.count
-        guard forms[place].bytes > outboxBytesMax else { return false }
+        guard forms[place].bytes > limits.linkOutboxBytesMax else { return false }
         forms[place].waiting = []
         forms[place].bytes = 0
         forms[place].flying = 0
@@ -174,7 +170,7 @@ struct LinkSender {
         var parts: [(id: String, message: LinkMessage)] = []
         var unsealed: [String] = []
         if !flights.isEmpty, let resendsAt, now >= resendsAt { parts += resend(at: now) }
-        while flights.count < Self.flightsMax, let place = next() {
+        while flights.count < limits.linkBundlesUnackedMax, let place = next() {
             guard let flight = take(from: place, seal) else {
                 unsealed.append(forms[place].name)
                 state = .stalled(until: now + Self.patience)
@@ -235,7 +231,7 @@ struct LinkSender {
             items = [LinkItem(.whole, bytes)]
             covers = context
         } else {
-            let bundle = Self.bundle(form.waiting[form.flying...])
+            let bundle = self.bundle(form.waiting[form.flying...])
             items = bundle.map { LinkItem(.transaction, $0.bytes) }
             let counters = bundle.map(\.counters)
             writes = (
@@ -259,7 +255,7 @@ struct LinkSender {
     }
 
     /// The first transactions that go in one message: at least one, of one replica.
-    private static func bundle(
+    private func bundle(
         _ waiting: ArraySlice<LinkTransaction>
     ) -> ArraySlice<LinkTransaction> {
         var bytes = 0
@@ -267,7 +263,8 @@ struct LinkSender {
             let isFirst = bytes == 0
             bytes += max(1, transaction.bytes.count)
             return isFirst
-                || bytes <= bundleBytesMax && transaction.replica == waiting.first?.replica
+                || bytes <= limits.linkBundleBytesMax
+                    && transaction.replica == waiting.first?.replica
         }
     }
 

@@ -2,8 +2,8 @@
 //
 // Invariants: only parts of one message are joined, and only once all are there. While a message is
 // incomplete, the cursor must stay before the first of its parts. What is kept is bounded: one
-// message for each subject, `messagesMax` and `bytesMax` for all of them, and none for longer than
-// `ageMax`.
+// message for each subject, `messagesMax` and four times `linkWholeBytesMax` for all of them, and
+// none for longer than `ageMax`.
 
 /// The messages of which some parts are there.
 package struct PartCollector {
@@ -28,15 +28,16 @@ package struct PartCollector {
 
     /// Unfinished messages: more than a fleet of 64 hosts sends at once.
     static let messagesMax = 256
-    /// Bytes of all unfinished messages.
-    static let bytesMax = 64 << 20
-    static let messageBytesMax = 16 << 20
     /// How long an unfinished message is kept after its newest part, in nanoseconds: longer than
     /// the server drops doubles, so that a part that is sent again arrives or is still here. A host
     /// that died in the middle sends another whole when it is back.
     package static let ageMax: UInt64 = 300_000_000_000
 
+    private let messageBytesMax: Int
     private var unfinished: [Unfinished] = []
+
+    /// No part is there.
+    init(_ limits: Limits = Limits()) { messageBytesMax = limits.linkWholeBytesMax }
 
     /// The place before which no cursor may be saved; `nil` if every message is complete.
     var before: LinkCursor.Place? {
@@ -76,7 +77,7 @@ package struct PartCollector {
             unfinished[place].pieces[headers.part.index] = piece
             unfinished[place].bytes += piece.count
         }
-        guard unfinished[place].bytes <= Self.messageBytesMax else {
+        guard unfinished[place].bytes <= messageBytesMax else {
             unfinished.remove(at: place)
             throw .tooLarge
         }
@@ -86,7 +87,7 @@ package struct PartCollector {
             return (content, complete.before)
         }
         while unfinished.count > Self.messagesMax
-            || unfinished.reduce(0, { $0 + $1.bytes }) > Self.bytesMax
+            || unfinished.reduce(0, { $0 + $1.bytes }) > 4 * messageBytesMax
         {
             unfinished.removeFirst()
         }

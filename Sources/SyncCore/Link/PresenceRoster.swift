@@ -45,10 +45,14 @@ struct PresenceRoster {
     /// The numbers from here on belong to connections of other hosts. JSON has them exactly.
     static let firstConnection: UInt64 = 1 << 52
 
+    private let perSecondMax: Int
     private var hosts: [String: Host] = [:]
     private var nextConnection = Self.firstConnection
     /// No person is gone earlier (monotonic nanoseconds).
     private(set) var deadline = UInt64.max
+
+    /// Nobody is known.
+    init(_ limits: Limits = Limits()) { perSecondMax = limits.linkPresencePerSecondMax }
 
     /// Whether a word of a host on a form is taken now: not if there are too many. The network may
     /// bring those of two seconds in one.
@@ -57,7 +61,7 @@ struct PresenceRoster {
             hosts[host]?.forms = forms.filter { !$0.value.peers.isEmpty }
         }
         return hosts[host, default: Host(run: run)].forms[form, default: Form()].words
-            .admits(max: 2 * LinkPresence.perSecondMax, at: now)
+            .admits(max: 2 * perSecondMax, at: now)
     }
 
     /// A host said a word, which `admits` allowed.

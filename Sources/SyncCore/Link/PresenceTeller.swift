@@ -1,7 +1,7 @@
 // What this host tells the others of its people.
 //
 // Invariants: at most `LinkPresence.peersMax` people are told of; of a form at most
-// `LinkPresence.perSecondMax` words a second, however often they move: a word has the newest state
+// `linkPresencePerSecondMax` words a second, however often they move: a word has the newest state
 // of each. Nothing waits while the host is not linked; then all are told again.
 
 /// The people of this host who have shared forms open.
@@ -23,10 +23,14 @@ struct PresenceTeller {
 
     private var forms: [String: Form] = [:]
     private var count = 0
+    private let perSecondMax: Int
     private var isLinked = false
     private var number: UInt64 = 0
     /// The earliest time of a word (monotonic nanoseconds).
     private(set) var deadline = UInt64.max
+
+    /// Nobody is here.
+    init(_ limits: Limits) { perSecondMax = limits.linkPresencePerSecondMax }
 
     /// A connection has a form open, or moved in it; `nil`: it left.
     mutating func note(
@@ -97,7 +101,7 @@ struct PresenceTeller {
                 form.due += form.people.keys.sorted().filter { !form.due.contains($0) }
                 form.tellAllAt = now + Self.period
             }
-            form.mayTellAt = now + 1_000_000_000 / UInt64(LinkPresence.perSecondMax)
+            form.mayTellAt = now + 1_000_000_000 / UInt64(perSecondMax)
             let peers = form.takeDue(bytesMax: min(bytesMax, LinkPresence.bytesMax))
             if !peers.isEmpty {
                 number += 1

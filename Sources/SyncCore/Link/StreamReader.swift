@@ -98,7 +98,7 @@ struct StreamReader {
     var stream: String?
     var place = LinkCursor.Place.start
     var held: [LinkCursor.Held] = []
-    var parts = PartCollector()
+    var parts: PartCollector
     /// Deliveries that the store does not have yet, with their cursors.
     private(set) var inHand: [(order: UInt64, place: LinkCursor.Place?)] = []
     /// How far the store has the log.
@@ -113,8 +113,9 @@ struct StreamReader {
     /// The runs of each replica, in the order of the log.
     private var runs: [ReplicaID: [UInt64]] = [:]
 
-    init(site: String, kept: LinkCursor.Stream?) {
+    init(site: String, kept: LinkCursor.Stream?, _ limits: Limits) {
         self.site = site
+        parts = PartCollector(limits)
         stream = kept?.created
         // Forms that waited are tried again: this may be the daemon that can read them.
         place = kept?.first ?? .start

@@ -54,7 +54,7 @@ struct LinkPeople {
         let recent =
             said[message.subject, default: []].filter { time - $0 < 1_000_000_000 } + [time]
         said[message.subject] = recent
-        return recent.count > LinkPresence.perSecondMax
+        return recent.count > Limits().linkPresencePerSecondMax
             ? "\(message.subject): \(recent.count) words in a second" : nil
     }
 

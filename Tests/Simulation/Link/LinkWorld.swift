@@ -103,7 +103,7 @@ package final class LinkWorld {
         let expected = knownAnywhere()
         // To compare all hosts costs as much as to run them, so it is not done after each round.
         for _ in 0..<150 where faults.isEmpty && missing(expected) != nil {
-            for _ in 0..<8 where faults.isEmpty {
+            for _ in 0..<2 where faults.isEmpty {
                 settle()
                 check()
             }
@@ -117,7 +117,7 @@ package final class LinkWorld {
     private func shownOfTheDead() -> String? {
         let dead = hosts.removeLast()
         sites.disconnected(dead.index)
-        for _ in 0..<64 { settle() }
+        for _ in 0..<16 { settle() }
         for host in hosts {
             for form in Self.forms where !host.people.shown(of: dead.name, in: form).isEmpty {
                 return "\(host.name) shows people of \(dead.name), which is dead"
@@ -309,7 +309,7 @@ package final class LinkWorld {
         }
     }
 
-    /// Half a second without faults.
+    /// Two seconds without faults.
     private func settle() {
         for _ in 0..<400 {
             var isQuiet = true
@@ -328,7 +328,7 @@ package final class LinkWorld {
             host.commit(at: now)
             host.work(at: now)
         }
-        passTime(milliseconds: 500)
+        passTime(milliseconds: 2_000)
     }
 
     // MARK: Oracle

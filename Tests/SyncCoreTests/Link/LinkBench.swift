@@ -18,7 +18,7 @@ final class LinkBench {
     init(cursor: LinkCursor? = nil, outboxBytesMax: Int = 1 << 20) {
         var configuration = LinkMachine.Configuration(
             fleet: "ops", host: "a", run: 0xa, replica: ReplicaID(id: 1, epoch: 0), version: "1")
-        configuration.outboxBytesMax = outboxBytesMax
+        configuration.limits.linkOutboxBytesMax = outboxBytesMax
         machine = LinkMachine(
             configuration, keys: .forTests(), cursor: cursor, random: { 7 }, at: now)
         machine.attached(at: now)

@@ -7,7 +7,7 @@ import Testing
 struct LinkSenderTests {
     @Test("a whole that waits is made again when something happens that only a whole tells")
     func wholeMadeAgain() {
-        var sender = LinkSender(outboxBytesMax: 1_000)
+        var sender = LinkSender(Limits())
         sender.demandWhole("a", .shared)
         #expect(sender.takeWanted().map(\.form) == ["a"])
         sender.give(whole: ([1], CausalContext()), of: "a")
@@ -17,7 +17,7 @@ struct LinkSenderTests {
 
     @Test("transactions are published as those of the replica that made them")
     func formerReplica() {
-        var sender = LinkSender(outboxBytesMax: 1_000)
+        var sender = LinkSender(Limits())
         let (old, new) = (ReplicaID(id: 1, epoch: 1), ReplicaID(id: 1, epoch: 2))
         for (replica, counter) in [(old, 7), (old, 8), (new, 1)] as [(ReplicaID, UInt64)] {
             _ = sender.add(

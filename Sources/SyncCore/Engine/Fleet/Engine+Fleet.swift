@@ -9,6 +9,7 @@ extension Engine {
         var options = LinkMachine.Configuration(
             fleet: shared.fleet, host: shared.host, run: environment.random(),
             replica: replica, version: configuration.serverName)
+        options.limits = configuration.limits
         options.isFollower = shared.mode == .follow
         if !shared.streams.isEmpty { options.sites = shared.streams }
         for form in forms {

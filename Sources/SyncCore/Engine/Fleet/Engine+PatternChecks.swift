@@ -15,14 +15,15 @@ extension Engine {
         let state = form(named: item.form)?.working
         let theirs = item.stores
         var checks: [PatternCheck] = []
-        func add(_ definition: FormDefinition, _ storeIDs: [String], _ isAll: Bool) {
-            let own = state?.controlsByStore ?? [:]
-            for index in definition.controls.indices {
+        let own = state?.controlsByStore ?? [:]
+        func add(
+            _ definition: FormDefinition, _ storeIDs: [String], _ indexes: some Sequence<Int>
+        ) {
+            for index in indexes {
                 guard case .text(let text) = definition.controls[index].kind,
                     let matcher = text.pattern?.matcher
                 else { continue }
                 let key = CausalForm.Key(storeIDs[index], .register)
-                guard isAll || theirs[key] != nil else { continue }
                 let known =
                     own[key].flatMap { state?.cells[$0].store } ?? state?.shared?.hidden[key]
                 for store in [theirs[key], known] {
@@ -34,13 +35,15 @@ extension Engine {
                 }
             }
         }
-        if let state, let shared = state.shared { add(state.definition, shared.storeIDs, false) }
+        if let state, let shared = state.shared {
+            add(state.definition, shared.storeIDs, theirs.keys.compactMap { own[$0] }.sorted())
+        }
         if let said = SharedDefinition(in: item.registers),
             let file = try? FormDefinition.parse(
                 said.file, limits: .accepted, reusing: state?.definition,
                 compile: workspace.compile)
         {
-            add(file, said.storeIDs(of: file), true)
+            add(file, said.storeIDs(of: file), file.controls.indices)
         }
         return checks
     }

@@ -162,8 +162,7 @@ extension Engine {
                 try adopt(next, of: form, before: state, by: author, item)
                 return .joined
             }
-            state.shared = SharedState(
-                lives: lives, hidden: joined.hidden, storeIDs: shared.storeIDs)
+            state.shared = shared.with(lives: lives, hidden: joined.hidden)
         }
         let result = join(joined, into: form, by: author, item)
         if result.record != nil { publish(result, item.message) }

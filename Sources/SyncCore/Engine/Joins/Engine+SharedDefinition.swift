@@ -41,9 +41,11 @@ extension Engine {
                 hidden[key] = shared.hidden[key]
             }
         }
-        state.shared = SharedState(lives: shared.lives, hidden: hidden, storeIDs: ids)
+        let next = SharedState(
+            lives: shared.lives, hidden: hidden, storeIDs: ids, of: state.definition.controls)
+        state.shared = next
         // A secret is reset, because a join would bring a removed one back.
-        let kept = state.controlsByStore
+        let kept = next.controls
         let gone = old.stores.filter { kept[$0.key] == nil }.sorted { $0.key < $1.key }
         for (key, store) in gone {
             guard case .sealed(var register) = store else { continue }
@@ -53,7 +55,7 @@ extension Engine {
             hidden[key] = .sealed(register)
         }
         takeFromAttic(shared.hidden, into: state)
-        state.shared = SharedState(lives: shared.lives, hidden: hidden, storeIDs: ids)
+        state.shared = next.with(hidden: hidden)
     }
 
     /// Gives controls without a store what waited for them.
@@ -129,7 +131,9 @@ extension Engine {
         state.context = joined.context
         state.ongoing = old.ongoing
         let ids = said.storeIDs(of: definition)
-        state.shared = SharedState(lives: lives, hidden: [], storeIDs: ids)
+        let shared = SharedState(
+            lives: lives, hidden: [], storeIDs: ids, of: definition.controls)
+        state.shared = shared
         let places = old.controlsByStore
         var hidden = joined.hidden
         for index in state.cells.indices {
@@ -150,11 +154,10 @@ extension Engine {
                 runs: definition.controls[index].runs == nil ? nil : cell.runs)
         }
         // What no control shows any more waits in the attic.
-        let shown = state.controlsByStore
-        for (key, place) in places where shown[key] == nil {
+        for (key, place) in places where shared.controls[key] == nil {
             hidden[key] = joined.cells[place] ?? old.cells[place].store ?? FieldStore(key.kind)
         }
-        state.shared = SharedState(lives: lives, hidden: hidden, storeIDs: ids)
+        state.shared = shared.with(hidden: hidden)
         return state
     }
 }

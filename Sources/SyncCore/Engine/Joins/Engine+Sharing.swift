@@ -170,7 +170,8 @@ extension Engine {
                 options, SharedDefinition.optionsKey(control.id),
                 dot: try state.takeDot(of: author.replica), stamp: stamp, by: author)
         }
-        state.shared = SharedState(lives: lives, hidden: hidden, storeIDs: ids)
+        state.shared = SharedState(
+            lives: lives, hidden: hidden, storeIDs: ids, of: state.definition.controls)
     }
 }
 

@@ -50,16 +50,34 @@ final class SharedState: Sendable {
     let hidden: [CausalForm.Field]
     /// The id of each control's store, by control index.
     let storeIDs: [String]
+    /// The controls by the keys of their stores.
+    let controls: [CausalForm.Key: Int]
 
-    init(lives: FormLives, hidden: [CausalForm.Field], storeIDs: [String]) {
+    /// What a form with these controls has beside their values.
+    convenience init(
+        lives: FormLives, hidden: [CausalForm.Field], storeIDs: [String], of controls: [Control]
+    ) {
+        var places: [CausalForm.Key: Int] = [:]
+        for (index, control) in controls.enumerated() {
+            guard let kind = control.storeKind else { continue }
+            places[CausalForm.Key(storeIDs[index], kind)] = index
+        }
+        self.init(lives, hidden, storeIDs, places)
+    }
+
+    private init(
+        _ lives: FormLives, _ hidden: [CausalForm.Field], _ storeIDs: [String],
+        _ controls: [CausalForm.Key: Int]
+    ) {
         self.lives = lives
         self.hidden = hidden
         self.storeIDs = storeIDs
+        self.controls = controls
     }
 
     /// The same controls with other stores beside them.
-    func with(hidden: [CausalForm.Field]) -> SharedState {
-        SharedState(lives: lives, hidden: hidden, storeIDs: storeIDs)
+    func with(lives: FormLives? = nil, hidden: [CausalForm.Field]) -> SharedState {
+        SharedState(lives ?? self.lives, hidden, storeIDs, controls)
     }
 }
 
@@ -222,11 +240,7 @@ extension FormState {
     }
 
     /// The controls by the keys of their stores.
-    var controlsByStore: [CausalForm.Key: Int] {
-        cells.indices.reduce(into: [:]) { places, index in
-            if let key = storeKey(index) { places[key] = index }
-        }
-    }
+    var controlsByStore: [CausalForm.Key: Int] { shared?.controls ?? [:] }
 
     /// All stores that are not empty, by key.
     var stores: [CausalForm.Key: FieldStore] {
