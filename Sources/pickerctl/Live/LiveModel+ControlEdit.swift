@@ -4,6 +4,31 @@ internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
+    /// Whether keys may change a control.
+    func canEdit(_ index: Int) -> Bool {
+        presentation.link != .deleted && presentation.isEnabled(index)
+            && !presentation.definition.controls[index].isReadOnly
+    }
+
+    /// Whether keys may change a control; if not, shows the reason.
+    mutating func mayEdit(_ field: String) -> Bool {
+        guard let index = presentation.index(field) else { return false }
+        let control = presentation.definition.controls[index]
+        if presentation.link == .deleted {
+            say(LiveWords.formWasDeleted, isError: true)
+            return false
+        }
+        if control.isReadOnly {
+            say(LiveWords.isReadOnly(control.title))
+            return false
+        }
+        if !presentation.isEnabled(index) {
+            say(LiveWords.isDisabled(control.title))
+            return false
+        }
+        return true
+    }
+
     mutating func editKey(_ event: KeyEvent, _ commands: inout [LiveCommand]) {
         guard let activeEdit else { return }
         switch activeEdit.kind {

@@ -11,24 +11,9 @@ import Testing
 /// pictures of all of them.
 @Suite("whole screens")
 struct LiveScreenTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "Goldens")
+    private typealias Look = ScreenGolden.Look
+
     private static let sizes = [(80, 24), (100, 30), (40, 10)]
-
-    /// What a terminal can show.
-    private enum Look: String, CaseIterable {
-        case truecolor, light, sixteen, plain, ascii
-
-        var environment: StyleEnvironment {
-            switch self {
-            case .truecolor: StyleEnvironment(theme: .harbor, depth: .trueColor)
-            case .light: StyleEnvironment(theme: .paper, depth: .trueColor)
-            case .sixteen: StyleEnvironment(theme: .terminal, depth: .sixteen)
-            case .plain: StyleEnvironment(theme: .terminal, depth: .none)
-            case .ascii: StyleEnvironment(theme: .terminal, depth: .none, charset: .ascii)
-            }
-        }
-    }
 
     /// `RECORD_GOLDENS=1` writes them again: look at the pictures before you keep them.
     private func check(_ name: String, _ bench: LiveBench, _ look: Look) throws {
@@ -36,40 +21,9 @@ struct LiveScreenTests {
         bench.model.around.environment = look.environment
         let canvas = bench.model.draw()
         let size = "\(canvas.buffer.columns)x\(canvas.buffer.lines)"
-        try compare(
-            Self.transcript(canvas.buffer, look.environment),
+        try ScreenGolden.compare(
+            ScreenGolden.transcript(canvas.buffer, look.environment),
             with: "\(name)-\(size)-\(look.rawValue).ansi", shown: bench.screen())
-    }
-
-    /// Compares a text with a golden, or records it; `shown` is what a failure prints.
-    private func compare(_ text: String, with name: String, shown: String) throws {
-        let file = Self.folder.appending(path: name)
-        if ProcessInfo.processInfo.environment["RECORD_GOLDENS"] == "1" {
-            return try text.write(to: file, atomically: true, encoding: .utf8)
-        }
-        let kept = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        if text != kept { Issue.record("\(name) is not what is drawn:\n\(shown)") }
-    }
-
-    /// The lines of a screen with the sequences of their styles.
-    private static func transcript(
-        _ buffer: CellBuffer, _ environment: StyleEnvironment
-    ) -> String {
-        var bytes: [UInt8] = []
-        for y in 0..<buffer.lines {
-            let cells = buffer.reducedLine(
-                y, to: environment.depth, charset: environment.charset)
-            let used = cells.lastIndex { $0 != .blank() }.map { $0 + 1 } ?? 0
-            var style = CellStyle.plain
-            for cell in cells.prefix(used) where !cell.isContinuation {
-                if cell.style != style { bytes += ANSI.style(cell.style) }
-                style = cell.style
-                bytes += Array(String(cell.cluster).utf8)
-            }
-            if style != .plain { bytes += ANSI.style(.plain) }
-            bytes.append(0x0A)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private func check(
@@ -374,13 +328,13 @@ struct LiveScreenTests {
         var commands: [LiveCommand] = []
         for line in [":proposals", ":approve 13 fine", "no"] { form.answer(line, &commands) }
         let text = form.takeOutput().joined(separator: "\n") + "\n"
-        try compare(text, with: "proposals-accessible.txt", shown: text)
+        try ScreenGolden.compare(text, with: "proposals-accessible.txt", shown: text)
     }
 
     @Test("a runbook at work as sentences")
     func accessibleRuns() throws {
         let text = sentences(try runbook(80, 24))
-        try compare(text, with: "runbook-accessible.txt", shown: text)
+        try ScreenGolden.compare(text, with: "runbook-accessible.txt", shown: text)
     }
 
     @Test("the keys of the focused control, and all keys")
@@ -444,12 +398,12 @@ struct LiveScreenTests {
         "every example form as sentences", arguments: ["controls", "deploy", "ice-cream", "income"])
     func accessible(_ name: String) throws {
         let text = sentences(try LiveBench(example: name, columns: 80, lines: 24))
-        try compare(text, with: "\(name)-accessible.txt", shown: text)
+        try ScreenGolden.compare(text, with: "\(name)-accessible.txt", shown: text)
     }
 
     @Test("a busy moment as sentences")
     func accessibleConflict() throws {
         let text = sentences(try busy(80, 24))
-        try compare(text, with: "conflict-accessible.txt", shown: text)
+        try ScreenGolden.compare(text, with: "conflict-accessible.txt", shown: text)
     }
 }
