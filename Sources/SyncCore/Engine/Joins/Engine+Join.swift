@@ -147,11 +147,18 @@ extension Engine {
         _ item: SharedItem, into form: LiveForm
     ) throws(JoinProblem) -> JoinOutcome {
         let state = form.working
+        if let shared = state.shared {
+            // An edit that waits may be of a life that only a whole says.
+            let lives = shared.lives.joined(item.lives)
+            if lives != shared.lives {
+                state.shared = shared.with(lives: lives, hidden: shared.hidden)
+            }
+        }
         let joined = JoinedStores(item, with: state)
         if joined.isEmpty, item.context.isSubset(of: state.context) { return .known }
         let author = item.author ?? remote
         if let shared = state.shared, !joined.hiddenKeys.isEmpty {
-            var lives = shared.lives.joined(item.lives)
+            var lives = shared.lives
             if joined.hidden[SharedDefinition.key].isEmpty {
                 delete(form, leaving: joined, lives)
                 return .joined
