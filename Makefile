@@ -132,13 +132,14 @@ fuzz: dependencies ## every fuzzer for SECONDS=60 each; TARGETS="json keys" name
 	BUILD=$(BUILD) SECONDS_EACH=$(or $(SECONDS),60) TARGETS="$(TARGETS)" scripts/fuzz
 
 .PHONY: simulate
-simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FLEET=3000 JOINS=3000 LINK=3000 LINK_STEPS=1000 (steps each) STORIES=1000000 (steps) STORY=100 (steps each) FIRST=1
+simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FLEET=3000 JOINS=3000 LINK=3000 LINK_STEPS=1000 (steps each) VERBS=1000 STORIES=1000000 (steps) STORY=100 (steps each) FIRST=1
 	$(BUILD_RELEASE) --product simulate
 	$(release)/simulate causality $${FIRST:-1} $${CAUSALITY:-1000000}
 	$(release)/simulate engine $${FIRST:-1} $${ENGINE:-5000}
 	$(release)/simulate fleet $${FIRST:-1} $${FLEET:-3000}
 	$(release)/simulate joins $${FIRST:-1} $${JOINS:-3000}
 	$(release)/simulate link $${FIRST:-1} $${LINK:-3000} $$LINK_STEPS
+	$(release)/simulate verbs $${FIRST:-1} $${VERBS:-1000}
 	$(release)/simulate stories $${FIRST:-1} $$(($${STORIES:-1000000} / $${STORY:-100})) $${STORY:-100}
 	@if [ $${COMMANDS:-0} -gt 0 ]; then \
 	    $(BUILD_RELEASE) --product pickersyncd && $(BUILD_RELEASE) --product pickerctl && \

@@ -6,6 +6,7 @@
 //     simulate fleet FIRST COUNT
 //     simulate joins FIRST COUNT [STEPS]
 //     simulate link FIRST COUNT [STEPS]
+//     simulate verbs FIRST COUNT [STEPS]
 //     simulate stories FIRST COUNT [STEPS]
 //     simulate commands FIRST COUNT
 //     simulate faults FIRST COUNT [STEPS]
@@ -50,7 +51,7 @@ struct Simulate {
 
     private static func usage() -> Never {
         print("usage: simulate causality|engine|fleet|commands FIRST COUNT")
-        print("       simulate joins|link|stories|faults FIRST COUNT [STEPS]")
+        print("       simulate joins|link|verbs|stories|faults FIRST COUNT [STEPS]")
         exit(64)
     }
 
@@ -106,7 +107,7 @@ private struct Outcome: Sendable {
 }
 
 private enum Search: String, Sendable {
-    case causality, engine, fleet, joins, link, stories, commands
+    case causality, engine, fleet, joins, link, verbs, stories, commands
 
     /// The name of what is searched, in the plural.
     var life: String {
@@ -116,6 +117,7 @@ private enum Search: String, Sendable {
         case .fleet: "lives of five daemons"
         case .joins: "lives of hosts that join"
         case .link: "lives of a link"
+        case .verbs: "lives of what hosts have under way"
         case .stories: "stories"
         case .commands: "stories of a daemon"
         }
@@ -126,13 +128,13 @@ private enum Search: String, Sendable {
         switch self {
         case .causality: 500
         case .engine, .fleet, .joins: 20
-        case .link, .stories: 5
+        case .link, .verbs, .stories: 5
         case .commands: 1
         }
     }
 
     /// Whether the number of steps can be said.
-    var hasLength: Bool { self == .joins || self == .link || self == .stories }
+    var hasLength: Bool { [.joins, .link, .verbs, .stories].contains(self) }
 
     /// Of so many lives of a link, one is that of a form in whole engines.
     private static var livesOfForms: UInt64 { 16 }
@@ -176,6 +178,10 @@ private enum Search: String, Sendable {
                     ? LinkedLives.failure(of: seed / Self.livesOfForms, steps: steps)
                         .map { "link, seed \(seed): \($0)" }
                     : LinkWorld.failure(of: seed, steps: steps)
+            case .verbs:
+                let steps = length ?? LinkedVerbs.usualSteps
+                outcome.steps += steps
+                outcome.failure = LinkedVerbs.failure(of: seed, steps: steps)
             case .stories:
                 let (steps, _, failure) = StoryKind.engine.search(seed: seed, steps: length)
                 outcome.steps += steps

@@ -160,6 +160,8 @@ enum AnswerTarget {
     case slot(AnswerQueue.Slot)
     /// The array of a batch, which is sent when all elements are answered.
     case batch(BatchAnswer)
+    /// Another host, whose daemon was asked: see `Engine+FleetVerbs`.
+    case host(HostCall)
     /// None: a JSON-RPC notification gets no answer.
     case nowhere
 }

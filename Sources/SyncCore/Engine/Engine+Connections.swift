@@ -105,6 +105,7 @@ extension Engine {
         for case .call(_, let id, let target) in connection.dropInbox() {
             calls.append(PendingCall(connection: connection, id: id, target: target))
         }
+        calls += fleet?.verbs.takeCalls(of: connection) ?? []
         connection.subscriptions.forEach { leave($0) }
         connection.subscriptions = .none
         leaveRuns(connection)
@@ -320,6 +321,7 @@ extension Engine {
     ) {
         switch target {
         case .nowhere: return
+        case .host(let call): return tell(response, to: call)
         case .slot(let slot): connection.answers.fill(slot, text: response)
         case .batch(let batch):
             guard let frame = batch.add(response) else { return }

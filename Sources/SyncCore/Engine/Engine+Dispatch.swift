@@ -13,8 +13,21 @@ struct PendingCall {
         switch target {
         case .slot(let slot): slot
         case .batch(let batch): batch.slot
-        case .nowhere: .unowed
+        case .host, .nowhere: .unowed
         }
+    }
+
+    /// What another host asked for; `nil`: the connection asks for itself.
+    var hostCall: HostCall? { if case .host(let call) = target { call } else { nil } }
+
+    /// Who asks.
+    var peer: Peer { hostCall?.peer ?? connection.peer }
+
+    var session: String? { hostCall == nil ? connection.session : hostCall?.session }
+
+    /// The author for dots and history of a form.
+    func author(of form: LiveForm, replica: ReplicaID) -> Author {
+        hostCall?.author ?? connection.author(of: form, replica: replica)
     }
 
     /// A key and the digest of its request.
@@ -269,10 +282,10 @@ extension Engine {
         log(
             .info,
             "refused \(error.kind.rawValue)\(place.isEmpty ? "" : " at " + place): "
-                + call.connection.peer.whom,
+                + call.peer.whom,
             [.event(.refused), LogEntry.Field(.kind, error.kind.rawValue)]
                 + (error.form.map { [.form($0)] } ?? [])
-                + (error.field.map { [.field($0)] } ?? []) + call.connection.peer.logFields)
+                + (error.field.map { [.field($0)] } ?? []) + call.peer.logFields)
     }
 
     /// The most rejections of one connection that are logged per second.
@@ -365,7 +378,8 @@ extension Engine {
             features: [
                 "presence", "undo", "history", "reveal", "backup", "messages", "leases", "runs",
                 "explain", "proposals", "redact",
-            ] + (configuration.link == nil ? [] : ["link"]), host: configuration.link?.host,
+            ] + (configuration.link == nil ? [] : ["link", "verbs"]),
+            host: configuration.link?.host,
             you: HelloResult.Peer(
                 connection: Int64(clamping: connection.id.number), uid: connection.peer.uid,
                 gid: connection.peer.gid, pid: connection.peer.pid, user: connection.peer.user),

@@ -6,10 +6,12 @@ extension Engine {
     func formGet(_ name: String, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(name, call.connection)
         let state = form.committed
+        var link = sharedState(of: form)
+        link?.underWay = underWayElsewhere(form)
         let result = FormResult(
             form: form.name, version: Int64(clamping: state.version), log: form.log,
             revision: Revision(clamping: state.revision), definition: state.definition.json,
-            link: sharedState(of: form))
+            link: link)
         answer(call) { result.encode(into: &$0) }
     }
 

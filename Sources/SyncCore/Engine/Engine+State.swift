@@ -213,6 +213,14 @@ extension Engine {
             valuesMax: configuration.limits.valuesMax)
     }
 
+    /// The same for a call, which may be of another host.
+    func begin(_ form: LiveForm, _ call: PendingCall) -> Transaction {
+        guard let asked = call.hostCall else { return begin(form, call.connection) }
+        return Transaction(
+            form, author: asked.author, stamp: clocks.newStamp(), reading: clocks.read(),
+            valuesMax: configuration.limits.valuesMax)
+    }
+
     /// Rejects an edit of controls that have changed since their author has seen them.
     func requireCurrent(
         _ controls: [Int], _ seen: Seen, _ transaction: Transaction, _ state: FormState
@@ -245,9 +253,11 @@ extension Engine {
         // The edit itself, and the notification of each subscriber.
         scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
         transaction.finish(
-            kind, session: connection.session, undoes: undoes, skipped: skipped ?? [])
+            kind, session: call.session, undoes: undoes, skipped: skipped ?? [])
         // A connection has seen what it wrote itself.
-        if !transaction.dots.isEmpty { connection.note(transaction) { Set(forms.map(\.key)) } }
+        if !transaction.dots.isEmpty, call.hostCall == nil {
+            connection.note(transaction) { Set(forms.map(\.key)) }
+        }
         if case .connection? = transaction.lease {
             for place in transaction.touched.indices {
                 let target = transaction.touched[place]

@@ -59,16 +59,25 @@ public struct Peer: Sendable, Hashable {
         /// Whether `loginUID` could be read. It cannot after the end of the process that connected,
         /// which can hand the socket to another one (unix(7), SCM_RIGHTS).
         public let isLoginKnown: Bool
+        /// The host of somebody who is connected to another daemon of the fleet, and their uid
+        /// there; `nil` for everybody else. `loginUID` is of that host as well.
+        let home: Home?
         /// The groups of a user who is in many, as sets, because an access list is compared with
         /// all of them. `nil` if a linear search is faster.
         private let lookUp: (groups: Set<UInt32>, names: Set<String>)?
 
         private static let searchedMax = 4
 
+        struct Home: Hashable {
+            let host: String
+            let uid: UInt32
+        }
+
         init(
             uid: UInt32, gid: UInt32, groups: [UInt32], user: String, groupNames: [String],
-            loginUID: UInt32?, isLoginKnown: Bool
+            loginUID: UInt32?, isLoginKnown: Bool, home: Home? = nil
         ) {
+            self.home = home
             self.loginUID = loginUID
             self.isLoginKnown = isLoginKnown
             self.uid = uid
@@ -96,7 +105,7 @@ public struct Peer: Sendable, Hashable {
                 || left.uid == right.uid && left.gid == right.gid && left.user == right.user
                     && left.groups == right.groups && left.groupNames == right.groupNames
                     && left.loginUID == right.loginUID
-                    && left.isLoginKnown == right.isLoginKnown
+                    && left.isLoginKnown == right.isLoginKnown && left.home == right.home
         }
 
         public func hash(into hasher: inout Hasher) {

@@ -53,7 +53,7 @@ struct PresenceBoard {
     /// Whether something has changed since subscribers were last told.
     var hasNews = false
     /// The other hosts of a shared form, and the sequence number of their last change.
-    private(set) var hosts: [LinkedHost] = []
+    private(set) var hosts: [HostUnderWay] = []
     private var hostsSequence: UInt64 = 0
     /// A cached encoding, for all subscribers with the same cursor. One that is full remains valid:
     /// what has changed since comes after it.
@@ -89,7 +89,7 @@ struct PresenceBoard {
     }
 
     /// Records which other hosts are there; returns whether that changes anything.
-    mutating func update(hosts: [LinkedHost]) -> Bool {
+    mutating func update(hosts: [HostUnderWay]) -> Bool {
         guard hosts != self.hosts else { return false }
         self.hosts = hosts
         sequence += 1
@@ -209,7 +209,7 @@ struct PresenceBoard {
 
     /// The notifications about these peers and hosts; empty if there are none.
     private static func frames(
-        _ peers: [Entry], _ hosts: [LinkedHost]?, form: String
+        _ peers: [Entry], _ hosts: [HostUnderWay]?, form: String
     ) -> [UInt8] {
         var frames: [UInt8] = []
         var group: [PresenceChanged.Peer] = []
@@ -217,7 +217,7 @@ struct PresenceBoard {
         if let hosts {
             frames = Answer.frame(
                 .presenceChanged(
-                    PresenceChanged(form: form, peers: [], hosts: hosts.map(\.wire))))
+                    PresenceChanged(form: form, peers: [], hosts: hosts)))
         }
         for (place, peer) in peers.enumerated() {
             group.append(peer.wire)
@@ -236,11 +236,5 @@ extension PresenceBoard.Entry {
         PresenceChanged.Peer(
             connection: Int64(clamping: connection.number), user: user, client: client, tty: tty,
             focus: focus, draft: draft, host: host, isGone: isGone)
-    }
-}
-
-extension LinkedHost {
-    fileprivate var wire: PresenceChanged.Host {
-        PresenceChanged.Host(host, awaySince: awaySince.map { Timestamp(milliseconds: $0) })
     }
 }

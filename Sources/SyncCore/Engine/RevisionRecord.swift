@@ -28,7 +28,8 @@ final class RevisionRecord: Sendable {
     let by: Author
     /// The connection's `session`, for undo.
     let session: String?
-    /// It came from another host: its author is nobody here, so it is in nobody's quota.
+    /// It came from another host, or was asked for there: its author is nobody here, so it is in
+    /// nobody's quota.
     let isJoined: Bool
     private let content: Content
 

@@ -66,6 +66,7 @@ extension Transaction {
         }
         record = RevisionRecord(
             kind: kind, at: stamp.milliseconds, by: author, session: session,
+            isJoined: form.link.map { author.host != nil && author.host != $0.host } ?? false,
             usualContent(order, kind) ?? content(order, written, undoes, skipped: skipped))
         revision += 1
         for place in order.indices {

@@ -153,6 +153,8 @@ package enum LinkAction: Hashable, Sendable {
     case makeBeacon
     /// People on other hosts came, moved or left, or are told again.
     case present([RemotePeer])
+    /// A host said something of what a form has under way, or answered a verb.
+    case hear(LinkWord)
     /// Which other hosts are there has changed: `hosts(sharing:)`.
     case hostsChanged
     /// Something to say and to count.

@@ -103,7 +103,7 @@ extension LinkMachine {
         if hostsChangedAt == nil { hostsChangedAt = now.monotonicNanoseconds + Self.hostsDelay }
     }
 
-    /// A host said who has a form open there.
+    /// A host said who has a form open there, or something of what is under way in it.
     mutating func presence(_ arrival: LinkArrival, _ subject: LinkSubject) {
         guard let form = subject.form, subject.fleet == configuration.fleet,
             let host = agreement.host(named: subject.host), !host.hasLeft,
@@ -111,11 +111,19 @@ extension LinkMachine {
             let headers = try? LinkHeaders(arrival.headers), headers.run == host.beacon.run,
             roster.admits(form, of: subject.host, headers.run, at: now),
             let items = open(arrival, subject, headers), items.count == 1,
-            items[0].kind == .presence, let word = try? LinkPresence(decoding: items[0].bytes)
+            let item = items.first
         else { return }
-        give(
-            roster.heard(
-                word, on: form, of: subject.host, headers.run, at: now.monotonicNanoseconds))
+        switch item.kind {
+        case .presence:
+            guard let word = try? LinkPresence(decoding: item.bytes) else { return }
+            give(
+                roster.heard(
+                    word, on: form, of: subject.host, headers.run, at: now.monotonicNanoseconds))
+        case .underWay, .verb, .verbAnswer:
+            actions.append(
+                .hear(LinkWord(form: form, host: subject.host, run: headers.run, item: item)))
+        case .transaction, .whole, .retired, .beacon, .leaving, .test: break
+        }
     }
 
     private mutating func give(_ peers: [RemotePeer]) {

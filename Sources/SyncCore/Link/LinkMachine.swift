@@ -164,6 +164,8 @@ package struct LinkMachine: ~Copyable {
         return Set(readers.flatMap { $0.held.map(\.form) }).sorted()
     }
 
+    var hasActions: Bool { !actions.isEmpty }
+
     /// The next action, in order.
     package mutating func takeAction() -> LinkAction? {
         guard let action = actions.first else { return nil }

@@ -51,6 +51,10 @@ package struct LinkItem: Hashable, Sendable {
         case leaving = 128
         /// Nothing: the message of a test of the link.
         case test = 129
+        /// What a host has under way in a form: see LinkWords.swift.
+        case underWay = 130
+        case verb = 131
+        case verbAnswer = 132
     }
 
     /// The first byte of items, and of what is authenticated with them.

@@ -40,6 +40,8 @@ public struct ButtonRun: Hashable, Sendable, WireObject, WireReadable {
     public var text: String?
     /// A number of the handler's, such as an exit status.
     public var status: Int64?
+    /// The host where it was pressed; `nil` for the daemon's own.
+    public var host: String?
 
     /// A press.
     public init(
@@ -65,6 +67,7 @@ public struct ButtonRun: Hashable, Sendable, WireObject, WireReadable {
         writer.member("handler", handler)
         writer.member("text", text)
         writer.member("status", status)
+        writer.member("host", host)
     }
 
     /// Reads the object; ignores unknown members.
@@ -78,6 +81,7 @@ public struct ButtonRun: Hashable, Sendable, WireObject, WireReadable {
             at: try reader.existing("at"), state: state, since: try reader.existing("since"),
             handler: try reader.inner("handler"), text: reader["text"]?.stringValue,
             status: reader["status"]?.integerValue)
+        host = reader["host"]?.stringValue
     }
 }
 

@@ -8,6 +8,8 @@ public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
     public var by: WireAuthor
     /// The value after the end; `nil` is the default.
     public var then: JSON?
+    /// The host that ends it; `nil` for the daemon's own.
+    public var host: String?
 
     /// A lease with these members.
     public init(id: String, until: Timestamp?, by: WireAuthor, then: JSON?) {
@@ -28,6 +30,7 @@ public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
         writer.object("then") { writer in
             if let then { writer.member("value", then) } else { writer.member("unset", true) }
         }
+        writer.member("host", host)
     }
 
     /// Parses the object; ignores unknown members.
@@ -36,5 +39,6 @@ public struct FieldLease: Hashable, Sendable, WireObject, WireReadable {
         self.init(
             id: try reader.string("id"), until: try reader.moment("until"),
             by: try reader.existing("by"), then: reader["then"]?["value"])
+        host = reader["host"]?.stringValue
     }
 }

@@ -39,6 +39,10 @@ public struct FormProposal: Hashable, Sendable, WireObject, WireReadable {
     public var state = ProposalState.waits
     /// What became of it; `nil` while it waits.
     public var ended: Ended?
+    /// The host that has it and judges the votes; `nil` for the daemon's own.
+    public var host: String?
+    /// Since when that host is away; `nil` while it is there.
+    public var awaySince: Timestamp?
 
     /// What would change.
     public enum Content: Hashable, Sendable {
@@ -123,8 +127,8 @@ public struct FormProposal: Hashable, Sendable, WireObject, WireReadable {
         votes = []
     }
 
-    /// The name in commands: `deploy/12`.
-    public var name: String { "\(form)/\(id)" }
+    /// The name in commands: `deploy/12`, or `deploy/12@web1` of another host.
+    public var name: String { "\(form)/\(id)\(host.map { "@\($0)" } ?? "")" }
 }
 
 // MARK: - Text
@@ -151,6 +155,8 @@ extension FormProposal {
         writer.member("needs", needs)
         writer.member("votes", votes)
         writer.member("ended", ended)
+        writer.member("host", host)
+        writer.member("awaySince", awaySince)
     }
 
     /// Reads the object; ignores unknown members.
@@ -168,6 +174,8 @@ extension FormProposal {
         self.state = state
         votes = try reader.objects("votes")
         ended = try reader.inner("ended")
+        host = reader["host"]?.stringValue
+        awaySince = try reader.moment("awaySince")
     }
 }
 

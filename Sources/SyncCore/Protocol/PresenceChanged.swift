@@ -5,18 +5,8 @@ public struct PresenceChanged: Hashable, Sendable, WireObject {
     /// The other hosts of a shared form; `nil` if nothing changed.
     public var hosts: [Host]?
 
-    /// Another host.
-    public struct Host: Hashable, Sendable {
-        public var host: String
-        /// Since when nothing is heard of it; `nil` if it is there.
-        public var awaySince: Timestamp?
-
-        /// A host that is there, or away.
-        public init(_ host: String, awaySince: Timestamp?) {
-            self.host = host
-            self.awaySince = awaySince
-        }
-    }
+    /// Another host, with what it has under way.
+    public typealias Host = HostUnderWay
 
     /// The presence of a peer.
     public struct Peer: Hashable, Sendable {
@@ -71,12 +61,7 @@ public struct PresenceChanged: Hashable, Sendable, WireObject {
             writer.endObject()
         }
         if let hosts {
-            writer.array("hosts", hosts) { writer, host in
-                writer.beginObject()
-                writer.member("host", host.host)
-                writer.member("awaySince", host.awaySince)
-                writer.endObject()
-            }
+            writer.member("hosts", hosts)
         }
     }
 
@@ -85,11 +70,7 @@ public struct PresenceChanged: Hashable, Sendable, WireObject {
         let reader = try WireReader(json, "params")
         form = try reader.string("form")
         if reader["hosts"] != nil {
-            hosts = try reader.each("hosts") { json, path throws(DecodeError) in
-                let host = try WireReader(json, path)
-                return Host(
-                    try host.string("host"), awaySince: try host.moment("awaySince"))
-            }
+            hosts = try reader.objects("hosts")
         }
         peers = try reader.each("peers") { json, path throws(DecodeError) in
             let peer = try WireReader(json, path)

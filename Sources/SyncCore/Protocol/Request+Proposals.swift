@@ -31,13 +31,19 @@ public struct ProposalVote: Hashable, Sendable {
     public var proposal: Int64
     /// Why: one line, which everybody who may read the form sees.
     public var message: String?
+    /// The host of the proposal; `nil`: that of the daemon.
+    public var host: String?
 
     /// A word about a proposal.
-    public init(form: String, proposal: Int64, message: String? = nil) {
+    public init(form: String, proposal: Int64, message: String? = nil, host: String? = nil) {
         self.form = form
         self.proposal = proposal
         self.message = message
+        self.host = host
     }
+
+    /// The same for the daemon of its host.
+    var atHome: ProposalVote { ProposalVote(form: form, proposal: proposal, message: message) }
 }
 
 extension ProposalList {
@@ -57,12 +63,14 @@ extension ProposalVote {
         form = try reader.name("form", bounds)
         proposal = try reader.integer("proposal", in: 1 ... .max)
         message = try reader.message(bounds)
+        host = try reader.optionalString("host", bytesMax: LinkSubject.nameBytesMax)
     }
 
     func encodeMembers(into writer: inout JSONWriter) {
         writer.member("form", form)
         writer.member("proposal", proposal)
         writer.member("message", message)
+        writer.member("host", host)
     }
 }
 

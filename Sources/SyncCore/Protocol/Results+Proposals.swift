@@ -25,16 +25,24 @@ public struct ProposalResult: Hashable, Sendable, WireObject {
 public struct ProposalListResult: Hashable, Sendable, WireObject {
     /// Those that wait, oldest first, or those that have ended, newest first.
     public var proposals: [FormProposal]
+    /// Those that wait on other hosts. Their numbers are of their hosts.
+    public var others: [FormProposal]
 
     /// A list of proposals.
-    public init(proposals: [FormProposal]) { self.proposals = proposals }
+    public init(proposals: [FormProposal], others: [FormProposal] = []) {
+        self.proposals = proposals
+        self.others = others
+    }
 
     package func encodeMembers(into writer: inout JSONWriter) {
         writer.member("proposals", proposals)
+        if !others.isEmpty { writer.member("others", others) }
     }
 
     /// Reads the object.
     public init(decoding json: JSON) throws(DecodeError) {
-        proposals = try WireReader(json, "result").objects("proposals")
+        let reader = try WireReader(json, "result")
+        proposals = try reader.objects("proposals")
+        others = try reader.list("others")
     }
 }

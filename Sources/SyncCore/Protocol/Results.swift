@@ -207,6 +207,8 @@ public struct SharedFormState: Hashable, Sendable {
     public var state: State?
     /// Why, unless it agrees.
     public var why: String?
+    /// What the other hosts have under way in it.
+    public var underWay: [HostUnderWay] = []
 }
 
 extension SharedFormState: WireObject, WireReadable {
@@ -214,13 +216,15 @@ extension SharedFormState: WireObject, WireReadable {
         writer.member("fleet", fleet)
         writer.member("state", state?.rawValue)
         writer.member("why", why)
+        if !underWay.isEmpty { writer.member("underWay", underWay) }
     }
 
     package init(decoding json: JSON, path: String) throws(DecodeError) {
         let reader = try WireReader(json, path)
         self.init(
             fleet: try reader.string("fleet"),
-            state: State(rawValue: try reader.string("state")), why: reader["why"]?.stringValue)
+            state: State(rawValue: try reader.string("state")), why: reader["why"]?.stringValue,
+            underWay: try reader.list("underWay"))
     }
 }
 

@@ -82,7 +82,7 @@ enum Completion {
         guard let answer = try? client(words).call(.proposalList(ProposalList())),
             let list = try? ProposalListResult(decoding: answer)
         else { return [] }
-        return list.proposals.map(\.name).filter(isPlainWord)
+        return (list.proposals + list.others).map(\.name).filter(isPlainWord)
     }
 
     /// Whether no shell reads anything but a word in this: letters and digits of all scripts, and

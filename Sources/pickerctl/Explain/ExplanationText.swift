@@ -21,7 +21,9 @@ struct ExplanationText {
         lines += concurrent(facts)
         lines += permission(facts)
         if !facts.ends.isEmpty {
-            let owners = facts.ends.map { "\($0.by.user)'s" }
+            let owners = facts.ends.map { lease in
+                "\(lease.by.user)\(lease.host.map { "@\($0)" } ?? "")'s"
+            }
             let noun = owners.count == 1 ? "lease" : "leases"
             lines.append("A set ends \(Self.list(owners)) \(noun).")
         }

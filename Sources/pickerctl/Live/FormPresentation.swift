@@ -83,13 +83,23 @@ extension FormPresentation {
     func text(_ index: Int) -> String { readings[index].text }
 
     /// The lease of a control's value.
-    func lease(_ index: Int) -> FieldLease? { readings[index].lease }
+    func lease(_ index: Int) -> FieldLease? { readings[index].lease ?? leaseElsewhere(index) }
+
+    /// The same of another host.
+    private func leaseElsewhere(_ index: Int) -> FieldLease? {
+        let leases = leasesElsewhere
+        if leases.isEmpty { return nil }
+        let ids = definition.targets[index].map { definition.controls[$0].id }
+        return leases.first { ids.contains($0.field) }?.lease
+    }
+
+    private var leasesElsewhere: [HostUnderWay.Lease] { replica.hosts.flatMap(\.leases) }
 
     /// The runs of a button.
     func runs(_ index: Int) -> ButtonRuns? { readings[index].runs }
 
     /// Whether no control has more than its value: a lease, a run, concurrent values.
-    var hasOnlyValues: Bool { readings.hasOnlyValues }
+    var hasOnlyValues: Bool { readings.hasOnlyValues && leasesElsewhere.isEmpty }
 
     /// Whether a handler works on a press of a button.
     func isRunning(_ index: Int) -> Bool { readings[index].isRunning }
@@ -98,7 +108,9 @@ extension FormPresentation {
     var isAnyRunning: Bool { readings.isAnyRunning }
 
     /// When values end by themselves.
-    var leaseEnds: [Timestamp] { readings.leaseEnds }
+    var leaseEnds: [Timestamp] {
+        readings.leaseEnds + leasesElsewhere.compactMap(\.lease.until)
+    }
 
     /// The fields of some changes whose values end by themselves now.
     func leased(_ changes: [FieldChange]) -> [String] {

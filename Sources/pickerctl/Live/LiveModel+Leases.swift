@@ -9,9 +9,19 @@ extension LiveModel {
         guard let lease = presentation.lease(index) else { return nil }
         let control = presentation.definition.controls[index]
         let then = valueText(lease.then ?? control.defaultValue, of: index)
-        guard let until = lease.until else { return (LiveWords.isHeld(then: then), false) }
+        guard let until = lease.until else {
+            return (LiveWords.isHeld(then: then, by: lease.host), false)
+        }
         let seconds = max(0, (until.milliseconds - around.clock().milliseconds + 999) / 1_000)
-        return (LiveWords.endsIn(Self.countdown(seconds), then: then), seconds <= 60)
+        let text: String
+        if seconds == 0, let host = lease.host,
+            presentation.hostsAway.contains(where: { $0.host == host })
+        {
+            text = LiveWords.isAway(host)
+        } else {
+            text = LiveWords.endsIn(Self.countdown(seconds), then: then, by: lease.host)
+        }
+        return (text, seconds <= 60)
     }
 
     /// The same in words that do not change by themselves: `until 14:30:05, then off`.

@@ -10,7 +10,7 @@ struct ProposalsCommand: PlainCommand {
         "proposals", abstract: "Proposals that wait for approval.",
         discussion: """
             Lists those of all forms, or of one. --ended lists what became of others in the last \
-            days, newest first.
+            days, newest first. deploy/12@web1 waits on the host web1, which judges the votes.
 
             Example: pickerctl proposals deploy
             """)
@@ -121,14 +121,17 @@ struct VoteRequest: PlainRequest {
     func run() throws(Failure) {
         let session = Session(settings)
         let place = FieldName(name)
-        guard let id = Int64(place.field), id > 0 else {
+        let parts = place.field.split(separator: "@", maxSplits: 1)
+        let host = parts.count == 2 ? String(parts[1]) : nil
+        guard let number = parts.first, let id = Int64(number), id > 0 else {
             throw .usage("\"\(name)\" is not the name of a proposal; write deploy/12")
         }
         try session.require("proposals")
+        if host != nil { try session.require("verbs") }
         let form = try session.form(of: [place])
-        if !isAgreed { try ask(form, id, session) }
+        if !isAgreed { try ask(form, id, host, session) }
         let vote = ProposalVote(
-            form: form, proposal: id, message: try session.message(message))
+            form: form, proposal: id, message: try session.message(message), host: host)
         let request: Request =
             switch verb {
             case .approve: .proposalApprove(vote)
@@ -146,9 +149,13 @@ struct VoteRequest: PlainRequest {
     }
 
     /// Shows what would change, and asks. A proposal that does not wait is left to the daemon.
-    private func ask(_ form: String, _ id: Int64, _ session: Session) throws(Failure) {
+    private func ask(
+        _ form: String, _ id: Int64, _ host: String?, _ session: Session
+    ) throws(Failure) {
         let waiting = try session.proposals(form, ended: false)
-        guard let proposal = waiting.first(where: { $0.id == id }) else { return }
+        guard let proposal = waiting.first(where: { $0.id == id && $0.host == host }) else {
+            return
+        }
         let at = LocalTime.text(proposal.at)
         session.console.note(
             "\(proposal.name) of \(proposal.by.user), \(at): \(proposal.changeText)"

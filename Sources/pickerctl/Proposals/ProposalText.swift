@@ -53,8 +53,9 @@ extension FormProposal {
         let said = ended?.message.map { ": \($0)" } ?? ""
         switch state {
         case .waits:
+            let away = awaySince.map { "; \(host ?? "") is away since \(time($0))" } ?? ""
             return "waits for \(needs) \(needs == 1 ? "approval" : "approvals") until "
-                + time(until)
+                + time(until) + away
         case .applied:
             return "is applied" + (ended?.revision.map { ", revision \($0)" } ?? "")
         case .refused: return "was refused\(by)\(said)"
@@ -93,22 +94,26 @@ extension Session {
         do throws(DecodeError) { return try decode(answer) } catch { throw .invalidAnswer(error) }
     }
 
-    /// Proposals of a form, or of all.
+    /// Proposals of a form, or of all. Those of other hosts come last.
     func proposals(_ form: String?, ended: Bool) throws(Failure) -> [FormProposal] {
         try call(.proposalList(ProposalList(form: form, ended: ended))) {
-            json throws(DecodeError) in try ProposalListResult(decoding: json).proposals
+            json throws(DecodeError) in
+            let list = try ProposalListResult(decoding: json)
+            return list.proposals + list.others
         }
     }
 
     /// A proposal that has ended; `nil` if it waits.
     func endedProposal(_ proposal: FormProposal) throws(Failure) -> FormProposal? {
-        if let ended = try proposals(proposal.form, ended: true).first(where: {
-            $0.id == proposal.id
-        }) {
+        func isSame(_ other: FormProposal) -> Bool {
+            other.id == proposal.id && other.host == proposal.host
+        }
+        if let ended = try proposals(proposal.form, ended: true).first(where: isSame) {
             return ended
         }
-        guard try proposals(proposal.form, ended: false).contains(where: { $0.id == proposal.id })
-        else { throw .proposalIsGone(proposal.name) }
+        guard try proposals(proposal.form, ended: false).contains(where: isSame) else {
+            throw .proposalIsGone(proposal.name)
+        }
         return nil
     }
 

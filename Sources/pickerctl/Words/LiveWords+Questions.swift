@@ -95,10 +95,15 @@ extension LiveWords {
     static func nextLasts(_ title: String, _ duration: String) -> String {
         "the next value of \(title) lasts \(duration)"
     }
-    static func endsIn(_ countdown: String, then value: String) -> String {
-        "\(countdown) then \(value)"
+    /// `host`: the one that ends it, if it is another one.
+    static func endsIn(_ countdown: String, then value: String, by host: String?) -> String {
+        "\(countdown) then \(value)\(host.map { " (\($0))" } ?? "")"
     }
-    static func isHeld(then value: String) -> String { "held, then \(value)" }
+    static func isHeld(then value: String, by host: String?) -> String {
+        "held, then \(value)\(host.map { " (\($0))" } ?? "")"
+    }
+    /// In the place of a countdown that has ended: the host that must end it is away.
+    static func isAway(_ host: String) -> String { "\(host) is away" }
     static func isUntil(_ time: String, then value: String) -> String {
         "until \(time), then \(value)"
     }

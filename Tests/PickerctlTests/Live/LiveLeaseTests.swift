@@ -1,3 +1,4 @@
+import PickerClient
 import SyncCore
 import Testing
 
@@ -56,5 +57,32 @@ struct LiveLeaseTests {
             lease: FieldLease(
                 id: "a.1:2", until: nil, by: LiveBench.author(LiveBench.bob, "bob"), then: 50))
         #expect(bench.model.lease(1)?.text == "held, then 50")
+    }
+
+    @Test("a lease of another host is shown with it, and the host where it should have ended")
+    func elsewhere() throws {
+        var bench = try LiveBench(Self.form)
+        bench.changed("maintenance", true)
+        func tell(_ members: String) throws {
+            let text = #"{"form":"t","peers":[],"hosts":[{"host":"web1"\#(members)}]}"#
+            let change = try PresenceChanged(decoding: try JSON(parsing: Array(text.utf8)))
+            bench.feed(.client(.presence(change)))
+        }
+        let lease =
+            #","leases":[{"field":"maintenance","write":"a.1:1","id":"x","until":"#
+            + #""1970-01-01T00:01:30Z","by":{"user":"bob","uid":1,"connection":1,"#
+            + #""replica":"a.1"},"then":{"unset":true},"host":"web1"}]"#
+        try tell(lease)
+        #expect(bench.model.lease(0)?.text == "1:30 then off (web1)")
+        #expect(bench.screen().contains("1:30 then off (web1)"), "\(bench.screen())")
+        pass(milliseconds: 1_000, &bench)
+        #expect(bench.screen().contains("1:29 then off (web1)"), "\(bench.screen())")
+        pass(milliseconds: 90_000, &bench)
+        #expect(bench.model.lease(0)?.text == "0:00 then off (web1)")
+        try tell(lease + #","awaySince":"1970-01-01T00:00:30Z""#)
+        #expect(bench.model.lease(0)?.text == "web1 is away")
+        #expect(bench.screen().contains("web1 is away"), "\(bench.screen())")
+        try tell("")
+        #expect(bench.model.lease(0) == nil)
     }
 }

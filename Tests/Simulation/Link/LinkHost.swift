@@ -214,7 +214,7 @@ final class LinkHost {
             switch action {
             case .report(.fork), .report(.otherLife):
                 faults.append("\(name) says that two machines write as one replica")
-            case .subscribe, .report, .hostsChanged: break
+            case .subscribe, .report, .hostsChanged, .hear: break
             case .wholeTaken(let form, let context): working.told(form, context)
             case .transactionsTaken(let form, let newest):
                 if newest.replica == working.replica {

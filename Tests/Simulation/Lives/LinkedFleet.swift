@@ -14,6 +14,8 @@ package final class FleetHost {
     package var isUp = false
     package var toServer: [LinkPublication] = []
     package var fromServer: [LinkArrival] = []
+    /// The largest message of its server.
+    package var payloadMax: Int64 = 1_536
     private var decoder = ServerMessageDecoder()
 
     package static let bridgeUID: UInt32 = 77
@@ -42,7 +44,7 @@ package final class FleetHost {
         bridge = id
         engine.call(id, .linkAttach)
         engine.call(
-            id, .linkUp(LinkUp(server: "nats", version: "", maxPayload: 1_536, rttUs: 1)))
+            id, .linkUp(LinkUp(server: "nats", version: "", maxPayload: payloadMax, rttUs: 1)))
         isUp = true
     }
 
@@ -57,7 +59,7 @@ package final class FleetHost {
     package func comeUp() {
         guard let bridge else { return connectBridge() }
         engine.call(
-            bridge, .linkUp(LinkUp(server: "nats", version: "", maxPayload: 1_536, rttUs: 1)))
+            bridge, .linkUp(LinkUp(server: "nats", version: "", maxPayload: payloadMax, rttUs: 1)))
         isUp = true
     }
 

@@ -37,7 +37,7 @@ final class LinkBench {
             case .report(let report): reports.append(report)
             case .close(let reason): closes.append(reason)
             case .makeWhole(let form, _): wholesAsked.append(form)
-            case .subscribe, .makeBeacon, .present, .hostsChanged, .wholeTaken,
+            case .subscribe, .makeBeacon, .present, .hear, .hostsChanged, .wholeTaken,
                 .transactionsTaken:
                 break
             }

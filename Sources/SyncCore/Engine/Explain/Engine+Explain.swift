@@ -43,6 +43,7 @@ extension Engine {
         }
         var facts = state.explanation(
             of: index, form: form.name, for: call.connection.peer.uid)
+        facts.ends += leasesElsewhere(index, form)
         facts.permission = permission(of: index, form, call.connection.peer)
         guard let change = facts.change else { return answer(call, facts) }
         ask(

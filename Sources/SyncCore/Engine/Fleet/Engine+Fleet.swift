@@ -28,6 +28,7 @@ extension Engine {
             fleet.machine.sawWhole(of: name, covering: context, at: milliseconds)
         }
         self.fleet = fleet
+        noteAllUnderWay(fleet)
         tellFleetOfParting()
     }
 
@@ -62,6 +63,7 @@ extension Engine {
 
     /// The bridge's user may say what the server says, and nothing else, if it is nobody else's.
     func requireOwnMethods(_ request: Request, _ call: PendingCall) throws(WireError) {
+        if let asked = call.hostCall { return try requireTimely(asked) }
         let uid = call.connection.peer.uid
         guard isBridgeAlone(uid) else { return }
         switch request {
@@ -235,6 +237,7 @@ extension Engine {
             }
             // A join of what removes a write changes a form, and not what it covers.
             fleet.digests[changes.form.name] = nil
+            noteUnderWay(changes, fleet)
             tellFleet(of: changes.form)
         }
         tellFleetOfDeleted()
@@ -253,6 +256,7 @@ extension Engine {
         fleet.machine.renew(replica)
         fleet.refusedForms = []
         fallBack(fleet)
+        noteAllUnderWay(fleet)
         tellFleetOfParting()
         for form in forms { tellFleet(of: form) }
         followFleetAlone()
@@ -261,7 +265,9 @@ extension Engine {
     /// When the engine must be called for the link (monotonic nanoseconds).
     var fleetDeadline: UInt64 {
         guard let fleet, lifecycle == .serving else { return .max }
-        return min(fleet.machine.deadline ?? .max, mayJoin(fleet) ? fleet.idleDeadline : .max)
+        return min(
+            fleet.machine.deadline ?? .max, mayJoin(fleet) ? fleet.idleDeadline : .max,
+            fleet.underWay.deadline(isLinked: fleet.machine.isLinked), fleet.verbs.deadline)
     }
 
     /// The last step of an iteration: what the link must do at this time.
@@ -269,6 +275,9 @@ extension Engine {
         guard let fleet, lifecycle == .serving else { return }
         keepIdleCursor(fleet)
         tellPresence(fleet)
+        tellUnderWay(fleet)
+        keepVerbs(fleet)
+        if fleet.joining == nil, fleet.machine.hasActions { followFleetAlone() }
         guard (fleet.machine.deadline ?? .max) <= now.monotonicNanoseconds else { return }
         fleet.machine.knows(
             (sharedForms + link.deletedForms.names.filter(isShared)).compactMap { name in
@@ -306,7 +315,12 @@ extension Engine {
                     beaconDigests(fleet), awaited: fleet.awaitedForms,
                     untold: forms.filter(hasEditsApart).map(\.name), at: now)
             case .present(let peers): take(peers)
-            case .hostsChanged: for form in forms { noteHosts(of: form) }
+            case .hear(let word): hear(word, fleet)
+            case .hostsChanged:
+                fleet.underWay.hostsChanged(
+                    at: now.monotonicNanoseconds,
+                    isHeard: { fleet.machine.awaySince($0, at: now) == nil })
+                for form in forms { noteHosts(of: form) }
             case .report(let report): self.report(report, fleet)
             }
         }

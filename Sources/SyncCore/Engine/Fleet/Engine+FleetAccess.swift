@@ -88,10 +88,14 @@ extension Engine {
     }
 
     func owner(_ uid: UInt32, _ shared: SharedOwner?, for peer: Peer) -> UInt32 {
+        let home = peer.identity.home?.host
         guard let shared, let link = configuration.link,
-            link.users == .same || shared.host == link.host,
+            link.users == .same || shared.host == home ?? link.host,
             shared.user.isSameBytes(as: peer.user)
-        else { return uid }
+        else {
+            // No number is that of somebody on another host.
+            return home == nil ? uid : peer.uid &+ 1
+        }
         return peer.uid
     }
 }

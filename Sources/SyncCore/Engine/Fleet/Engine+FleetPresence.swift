@@ -44,11 +44,18 @@ extension Engine {
         return try? state.definition.admit(draft, control: control, values: state.value)
     }
 
-    /// Tells subscribers which other hosts share a form that somebody has open, and which are away.
+    /// Tells subscribers which other hosts share a form that somebody has open, which are away, and
+    /// what they have under way.
     func noteHosts(of form: LiveForm) {
-        guard let fleet, form.link != nil, !form.presence.entries.isEmpty,
-            form.presence.update(hosts: fleet.machine.hosts(sharing: form.name, at: now))
-        else { return }
+        guard let fleet, form.link != nil, !form.presence.entries.isEmpty else { return }
+        let told = underWayElsewhere(form)
+        let hosts = fleet.machine.hosts(sharing: form.name, at: now).map { host in
+            told.first { $0.host == host.host }
+                ?? HostUnderWay(
+                    host.host,
+                    awaySince: host.awaySince.map { Timestamp(milliseconds: $0) })
+        }
+        guard form.presence.update(hosts: hosts) else { return }
         notifyPresence(of: form)
     }
 

@@ -99,7 +99,7 @@ extension Engine {
             switch item.kind {
             case .transaction: shared = .delta(try FormDelta(decoding: item.bytes))
             case .whole: shared = .whole(try WholeForm(decoding: item.bytes))
-            case .leaving, .test: return .dropped
+            case .leaving, .test, .underWay, .verb, .verbAnswer: return .dropped
             case .retired, .beacon, .presence:
                 hold(delivery, "it has an item that this daemon cannot read; upgrade it", fleet)
                 return nil

@@ -49,6 +49,10 @@ package final class FleetLink {
     var wantedWholes: [String: WholeReason] = [:]
     /// Forms whose people came, moved or left, and of whom the machine does not know yet.
     private var presenceNoted: [LiveForm] = []
+    /// What this host and the others have under way.
+    var underWay = UnderWayBoard()
+    /// Requests that go to other hosts, and those that came from them.
+    var verbs = VerbDesk()
     /// Forms of other hosts that the store does not take; they are tried again once it is rebuilt.
     var refusedForms: Set<String> = []
     /// The lives of edits that came before their form and wait for it, by its name.

@@ -139,21 +139,21 @@ extension Engine {
     }
 
     func stateLease(_ params: StateLease, _ call: PendingCall) throws(WireError) {
-        let connection = call.connection
-        let form = try editableForm(params.form, connection)
+        let form = try editableForm(params.form, call.connection)
         let state = form.working
         let definition = state.definition
-        try require(.read, form, state, nil, connection.peer)
+        try require(.read, form, state, nil, call.peer)
         try requireWritable(form)
         let control = try index(of: params.field, form, state)
-        try requireEdit(.reset, form, state, control, connection.peer)
+        try requireEdit(.reset, form, state, control, call.peer)
         try requireLeasable(.reset, control, form)
         let targets = definition.targets[control].filter { state.cells[$0].content.leases != nil }
         guard !targets.isEmpty else {
+            if try passOn(params, control, form, call) { return }
             throw noLease(
                 control, form, "has no lease, or its lease has ended; set its value with one")
         }
-        let transaction = begin(form, connection)
+        let transaction = begin(form, call)
         var kind = RevisionRecord.Kind.lease
         switch params.action {
         case .resume(let id): return try resume(id, targets, control, form, call)

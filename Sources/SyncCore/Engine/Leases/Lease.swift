@@ -116,7 +116,10 @@ extension CellContent {
     }
 
     /// Whether the write of a lease is still in the store.
-    func holds(_ lease: Lease) -> Bool { sets.contains(lease.dot) }
+    func holds(_ lease: Lease) -> Bool { holds(lease.dot) }
+
+    /// Whether a set is still in the store.
+    func holds(_ dot: Dot) -> Bool { sets.contains(dot) }
 
     /// Whether nothing was written concurrently with it.
     func holdsOnly(_ lease: Lease) -> Bool { sets == [lease.dot] }

@@ -71,27 +71,28 @@ extension Engine {
     // MARK: - Votes
 
     func proposalApprove(_ params: ProposalVote, _ call: PendingCall) throws(WireError) {
-        let connection = call.connection
-        let (form, found) = try waiting(params, connection)
+        if try passOn(params, .proposalApprove(params.atHome), call) { return }
+        let (form, found) = try waiting(params, call)
         var proposal = found
-        scheduler.spend(4 + form.subscriptionCount >> 4, connection.account)
+        scheduler.spend(4 + form.subscriptionCount >> 4, call.connection.account)
         let trial = try self.trial(of: proposal, form)
-        try requireVoter(connection.peer, proposal, trial.guards, form)
+        try requireVoter(call.peer, proposal, trial.guards, form)
         if case .stale(let ended) = trial {
             proposal.end(as: .stale, ended)
             save(proposal, of: form)
             return answerEdit(call, with: proposal.wire, of: form)
         }
-        let author = connection.author(of: form, replica: replica).wire
+        let author = call.author(of: form, replica: replica).wire
         let at = Timestamp(milliseconds: now.wallMilliseconds)
-        let voter = Person(connection.peer)
-        if !proposal.hasVote(of: voter) {
+        let voter = Person(call.peer)
+        if !proposal.hasVote(of: voter, users) {
             proposal.add(
                 FormProposal.Vote(by: author, at: at, message: params.message), of: voter)
         }
         let rules = trial.guards.compactMap { form.working.definition.controls[$0].approval }
         let missing = rules.map {
-            proposal.votesMissing($0, owner: form.owner, daemonUID: configuration.daemonUID)
+            proposal.votesMissing(
+                $0, users, owner: { owner(of: form, for: $0) }, daemonUID: configuration.daemonUID)
         }
         let needs = missing.max() ?? 0
         if needs > 0 {
@@ -111,18 +112,18 @@ extension Engine {
     }
 
     func proposalRefuse(_ params: ProposalVote, _ call: PendingCall) throws(WireError) {
-        let connection = call.connection
-        let (form, proposal) = try waiting(params, connection)
-        try requireVoter(connection.peer, proposal, [], form)
+        if try passOn(params, .proposalRefuse(params.atHome), call) { return }
+        let (form, proposal) = try waiting(params, call)
+        try requireVoter(call.peer, proposal, [], form)
         end(proposal, as: .refused, params, form, call)
     }
 
     func proposalWithdraw(_ params: ProposalVote, _ call: PendingCall) throws(WireError) {
-        let connection = call.connection
-        let (form, proposal) = try waiting(params, connection)
-        guard connection.peer.uid == proposal.proposer.peer.uid else {
+        if try passOn(params, .proposalWithdraw(params.atHome), call) { return }
+        let (form, proposal) = try waiting(params, call)
+        guard Person(call.peer).isSameUser(as: proposal.proposer, users) else {
             throw forbidden(
-                connection.peer, "withdraw proposal \(proposal.wire.name)",
+                call.peer, "withdraw proposal \(proposal.wire.name)",
                 AccessRule([.user(proposal.proposer.peer.user)]), form.name, nil)
         }
         end(proposal, as: .withdrawn, params, form, call)
@@ -137,7 +138,7 @@ extension Engine {
             as: state,
             FormProposal.Ended(
                 at: Timestamp(milliseconds: now.wallMilliseconds),
-                by: call.connection.author(of: form, replica: replica).wire,
+                by: call.author(of: form, replica: replica).wire,
                 message: params.message))
         save(proposal, of: form)
         scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
@@ -146,10 +147,10 @@ extension Engine {
 
     /// The proposal that a request names, if it waits.
     private func waiting(
-        _ params: ProposalVote, _ connection: Connection
+        _ params: ProposalVote, _ call: PendingCall
     ) throws(WireError) -> (LiveForm, Proposal) {
-        let form = try editableForm(params.form, connection)
-        try require(.read, form, form.working, nil, connection.peer)
+        let form = try editableForm(params.form, call.connection)
+        try require(.read, form, form.working, nil, call.peer)
         try requireWritable(form)
         guard let proposal = form.proposals?.proposal(params.proposal, of: form.working),
             !isForgotten(proposal)
@@ -167,6 +168,9 @@ extension Engine {
             form: form.name, ("why", ended.why.map { .string($0) }))
     }
 
+    /// Who is one person among those of several hosts.
+    private var users: LinkConfiguration.Users { configuration.link?.users ?? .apart }
+
     /// Refuses a vote that does not count: of the proposer, or of somebody whom no guard names.
     private func requireVoter(
         _ peer: Peer, _ proposal: Proposal, _ guards: [Int], _ form: LiveForm
@@ -174,7 +178,7 @@ extension Engine {
         let definition = form.working.definition
         let name = proposal.wire.name
         try requireKnownLogin(peer, form)
-        guard !Person(peer).isSame(as: proposal.proposer) else {
+        guard !Person(peer).isSame(as: proposal.proposer, users) else {
             let proposer = proposal.proposer.peer.user
             throw WireError(
                 .forbidden,
@@ -210,7 +214,9 @@ extension Engine {
             named = forms.filter { $0.isReadable && mayRead($0, peer) }
         }
         var proposals: [FormProposal] = []
+        var others: [FormProposal] = []
         for form in named {
+            if !params.ended { others += proposalsElsewhere(form) }
             proposals +=
                 params.ended
                 ? form.endedProposals(of: form.committed).filter { !isForgotten($0) }.map(\.wire)
@@ -222,7 +228,7 @@ extension Engine {
             }
             return (first.milliseconds, left.id) > (second.milliseconds, right.id)
         }
-        let result = ProposalListResult(proposals: proposals)
+        let result = ProposalListResult(proposals: proposals, others: others)
         answer(call) { result.encode(into: &$0) }
     }
 

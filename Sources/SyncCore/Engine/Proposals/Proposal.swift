@@ -60,7 +60,9 @@ struct Proposal: Sendable {
 
     static func name(_ id: Int64) -> OngoingName { OngoingName(kind: kind, id: String(id)) }
 
-    func hasVote(of person: Person) -> Bool { voters.contains { $0.isSame(as: person) } }
+    func hasVote(of person: Person, _ users: LinkConfiguration.Users) -> Bool {
+        voters.contains { $0.isSame(as: person, users) }
+    }
 
     mutating func add(_ vote: FormProposal.Vote, of person: Person) {
         wire.votes.append(vote)
@@ -80,10 +82,13 @@ struct Proposal: Sendable {
     }
 
     /// How many votes a rule still asks for. All votes are judged by the rule now in force.
-    func votesMissing(_ rule: ApprovalRule, owner: UInt32, daemonUID: UInt32) -> Int {
+    func votesMissing(
+        _ rule: ApprovalRule, _ users: LinkConfiguration.Users, owner: (Peer) -> UInt32,
+        daemonUID: UInt32
+    ) -> Int {
         let counted = voters.count {
-            !$0.isSame(as: proposer)
-                && rule.from.names($0.peer, owner: owner, daemonUID: daemonUID)
+            !$0.isSame(as: proposer, users)
+                && rule.from.names($0.peer, owner: owner($0.peer), daemonUID: daemonUID)
         }
         return max(0, rule.count - counted)
     }
@@ -96,13 +101,33 @@ struct Person: Sendable {
     init(_ peer: Peer) { self.peer = Peer(pid: 0, peer.identity) }
 
     /// Whether both are one person: the same user, or one who became another user after the login.
-    func isSame(as other: Person) -> Bool {
-        !uids.isDisjoint(with: other.uids)
+    ///
+    /// On another host, numbers mean nothing but for root, who is one person everywhere. Where a
+    /// name is one person on all hosts, somebody who became another user may be anybody there.
+    func isSame(as other: Person, _ users: LinkConfiguration.Users) -> Bool {
+        if host == other.host { return !uids.isDisjoint(with: other.uids) }
+        if uid == 0, other.uid == 0 { return true }
+        guard users == .same else { return false }
+        return peer.user.isSameBytes(as: other.peer.user) || hasChanged || other.hasChanged
     }
 
-    private var uids: Set<UInt32> {
-        peer.identity.loginUID.map { [peer.uid, $0] } ?? [peer.uid]
+    /// Whether both are the same user, as which somebody may take back what they did.
+    func isSameUser(as other: Person, _ users: LinkConfiguration.Users) -> Bool {
+        host == other.host
+            ? uid == other.uid
+            : users == .same && peer.user.isSameBytes(as: other.peer.user)
     }
+
+    /// The host of somebody who is connected to another daemon of the fleet.
+    private var host: String? { peer.identity.home?.host }
+
+    /// The uid on the host where they are connected.
+    private var uid: UInt32 { peer.identity.home?.uid ?? peer.uid }
+
+    /// Whether they became another user after the login.
+    private var hasChanged: Bool { peer.identity.loginUID.map { $0 != uid } ?? false }
+
+    private var uids: Set<UInt32> { peer.identity.loginUID.map { [uid, $0] } ?? [uid] }
 }
 
 // MARK: - Rows
@@ -144,6 +169,8 @@ extension Person: WireObject, WireReadable {
         writer.member("groups", .array(peer.groups.map { .integer(Int64($0)) }))
         writer.member("groupNames", peer.groupNames)
         writer.member("loginUID", peer.identity.loginUID.map(Int64.init))
+        writer.member("host", peer.identity.home?.host)
+        writer.member("homeUID", (peer.identity.home?.uid).map(Int64.init))
     }
 
     init(decoding json: JSON, path: String) throws(DecodeError) {
@@ -151,11 +178,18 @@ extension Person: WireObject, WireReadable {
         let groups = try reader.array("groups").compactMap {
             $0.integerValue.flatMap(UInt32.init(exactly:))
         }
+        var home: Peer.Identity.Home?
+        if let host = reader["host"]?.stringValue {
+            home = Peer.Identity.Home(host: host, uid: try reader.exactly("homeUID"))
+        }
         self.init(
             Peer(
-                pid: 0, uid: try reader.exactly("uid"), gid: try reader.exactly("gid"),
-                groups: groups, user: try reader.string("user"),
-                groupNames: try reader.strings("groupNames"),
-                loginUID: try reader["loginUID"] == nil ? nil : reader.exactly("loginUID")))
+                pid: 0,
+                Peer.Identity(
+                    uid: try reader.exactly("uid"), gid: try reader.exactly("gid"),
+                    groups: groups, user: try reader.string("user"),
+                    groupNames: try reader.strings("groupNames"),
+                    loginUID: try reader["loginUID"] == nil ? nil : reader.exactly("loginUID"),
+                    isLoginKnown: true, home: home)))
     }
 }

@@ -171,7 +171,7 @@ extension Engine {
         _ row: RunRow, of index: Int, _ form: LiveForm, as state: RunState, text: String? = nil,
         status: Int64? = nil, _ call: PendingCall
     ) throws(WireError) {
-        let author = call.connection.author(of: form, replica: replica)
+        let author = call.author(of: form, replica: replica)
         guard
             let outcome = endRun(
                 row.run.press, of: index, form, as: state, by: author, text: text, status: status)
@@ -181,20 +181,22 @@ extension Engine {
     }
 
     func buttonCancel(_ params: ButtonCancel, _ call: PendingCall) throws(WireError) {
-        let connection = call.connection
-        let form = try editableForm(params.form, connection)
-        try require(.read, form, form.working, nil, connection.peer)
+        let form = try editableForm(params.form, call.connection)
+        try require(.read, form, form.working, nil, call.peer)
         try requireWritable(form)
         let index = try index(of: params.field, form, form.working)
-        try require(.press, form, form.working, index, connection.peer)
+        try require(.press, form, form.working, index, call.peer)
         guard let dot = Dot(params.press), let row = form.working.run(dot),
             row.field.isSameBytes(as: params.field)
-        else { throw noPress(params.press, form, field: params.field) }
-        scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
+        else {
+            if try passOn(params, form, call) { return }
+            throw noPress(params.press, form, field: params.field)
+        }
+        scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
         switch row.run.state {
         case .waiting: try end(row, of: index, form, as: .cancelled, call)
         case .running:
-            let author = connection.author(of: form, replica: replica)
+            let author = call.author(of: form, replica: replica)
             let runs = runs(of: form)
             // Told once: who asks again must not fill the queue of the handler's connection.
             let isKnown = runs.desk.canceller(of: dot) != nil
@@ -211,6 +213,9 @@ extension Engine {
     func buttonOutcome(_ params: ButtonOutcome, _ call: PendingCall) throws(WireError) {
         let form = try readableForm(params.form, call.connection)
         guard let dot = Dot(params.press), let row = form.committed.run(dot) else {
+            if let elsewhere = runElsewhere(params.press, form) {
+                return answer(call) { elsewhere.encode(into: &$0) }
+            }
             throw noPress(params.press, form)
         }
         let result = result(row, form, form.committed)

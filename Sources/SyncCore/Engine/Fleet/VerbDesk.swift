@@ -1,0 +1,160 @@
+// Requests about what another host owns: those that this host passes on, and those that it is
+// asked for.
+//
+//     passed on:  waiting ──the answer──▶ (answered)
+//                  │  ▲ └──no answer in time, or its client is gone──▶ (given up)
+//                  └──┘ said again each second
+//     asked for:  (unknown) ──▶ under way ──▶ answered ──its end has passed──▶ (unknown)
+//
+// Invariants: a request is done at most once, because its id is known until it is too late for it.
+// At most `passedMax` wait and `askedMax` are known, whatever arrives. Confined to the loop.
+
+/// Somebody on another host, whose daemon passed a request on.
+final class HostCall {
+    let id: UInt64
+    let form: String
+    let host: String
+    let peer: Peer
+    let author: Author
+    let session: String?
+    /// It is not done later (milliseconds since 1970).
+    let until: Int64
+
+    init(
+        id: UInt64, form: String, host: String, peer: Peer, author: Author, session: String?,
+        until: Int64
+    ) {
+        self.id = id
+        self.form = form
+        self.host = host
+        self.peer = peer
+        self.author = author
+        self.session = session
+        self.until = until
+    }
+}
+
+/// See the head of this file.
+struct VerbDesk {
+    /// What the answer of the owner becomes for the client.
+    enum Kind {
+        /// The fields of this host: those of the answer have the revisions of its own.
+        case lease(control: String)
+        case run
+        case proposal
+    }
+
+    /// A request that was passed on.
+    struct Passed {
+        let connection: ConnectionID
+        let call: PendingCall
+        let form: LiveForm
+        let host: String
+        let kind: Kind
+        /// The verb as it is said.
+        let bytes: [UInt8]
+        let giveUpAt: UInt64
+        var sayAt: UInt64
+    }
+
+    private struct Asked {
+        let host: String
+        let forgetAt: UInt64
+        /// `nil`: it is under way.
+        var answer: [UInt8]?
+    }
+
+    /// How long the owner may take, in milliseconds, and how long its answer may take after that.
+    static let patienceMilliseconds: Int64 = 5_000
+    private static let slackNanoseconds: UInt64 = 1_000_000_000
+    private static let sayAgainNanoseconds: UInt64 = 1_000_000_000
+    /// How long an id is known, in nanoseconds: clocks differ, and beacons may be late.
+    private static let knownNanoseconds: UInt64 = 60_000_000_000
+    private static let passedMax = 256
+    private static let askedMax = 1_024
+
+    private var passed: [UInt64: Passed] = [:]
+    private var asked: [UInt64: Asked] = [:]
+    /// When something is said again or given up (monotonic nanoseconds).
+    private(set) var deadline = UInt64.max
+
+    /// Nothing is under way.
+    init() {}
+
+    // MARK: Passed on
+
+    var isFull: Bool { passed.count >= Self.passedMax }
+
+    func waits(_ id: UInt64) -> Bool { passed[id] != nil }
+
+    mutating func pass(
+        _ id: UInt64, _ call: PendingCall, _ form: LiveForm, to host: String, _ kind: Kind,
+        _ bytes: [UInt8], at now: UInt64
+    ) {
+        let patience = UInt64(Self.patienceMilliseconds) * 1_000_000 + Self.slackNanoseconds
+        passed[id] = Passed(
+            connection: call.connection.id, call: call, form: form, host: host, kind: kind,
+            bytes: bytes, giveUpAt: now + patience, sayAt: now + Self.sayAgainNanoseconds)
+        findDeadline()
+    }
+
+    /// An answer of a host came; returns the request that waited for it.
+    mutating func take(_ id: UInt64, from host: String) -> Passed? {
+        guard passed[id]?.host == host else { return nil }
+        defer { findDeadline() }
+        return passed.removeValue(forKey: id)
+    }
+
+    /// Removes and returns the calls of a connection that ends.
+    mutating func takeCalls(of connection: Connection) -> [PendingCall] {
+        if passed.isEmpty { return [] }
+        let gone = passed.filter { $0.value.connection == connection.id }
+        for id in gone.keys { passed[id] = nil }
+        findDeadline()
+        return gone.sorted { $0.value.giveUpAt < $1.value.giveUpAt }.map(\.value.call)
+    }
+
+    /// What is said again now, and what is given up.
+    mutating func takeDue(at now: UInt64) -> (again: [Passed], late: [Passed]) {
+        guard deadline <= now else { return ([], []) }
+        var due: (again: [Passed], late: [Passed]) = ([], [])
+        for (id, verb) in passed.sorted(by: { $0.key < $1.key }) {
+            if verb.giveUpAt <= now {
+                passed[id] = nil
+                due.late.append(verb)
+            } else if verb.sayAt <= now {
+                passed[id]?.sayAt = now + Self.sayAgainNanoseconds
+                due.again.append(verb)
+            }
+        }
+        findDeadline()
+        return due
+    }
+
+    private mutating func findDeadline() {
+        deadline = passed.values.map { min($0.giveUpAt, $0.sayAt) }.min() ?? .max
+    }
+
+    // MARK: Asked for
+
+    /// What is to be done with a request of another host.
+    enum Admission {
+        case new
+        case underWay
+        case answered([UInt8])
+        case tooMany
+    }
+
+    mutating func admit(_ id: UInt64, of host: String, at now: UInt64) -> Admission {
+        if let known = asked[id] {
+            guard known.host == host else { return .tooMany }
+            return known.answer.map { .answered($0) } ?? .underWay
+        }
+        if asked.count >= Self.askedMax { asked = asked.filter { $0.value.forgetAt > now } }
+        guard asked.count < Self.askedMax else { return .tooMany }
+        asked[id] = Asked(host: host, forgetAt: now + Self.knownNanoseconds)
+        return .new
+    }
+
+    mutating func answered(_ id: UInt64, _ answer: [UInt8]) { asked[id]?.answer = answer }
+}
