@@ -65,7 +65,7 @@ extension Engine {
         underWay(of: form, form.committed.leased, bytesMax: .max)
     }
 
-    /// The same, with space for so many bytes of JSON text. What has none is left out.
+    /// The same in at most this many bytes of JSON text. What has no space is left out.
     private func underWay(
         of form: LiveForm, _ leased: Set<Int>, bytesMax: Int
     ) -> HostUnderWay {

@@ -35,13 +35,13 @@ struct UnderWayBoard {
 
     /// When it is told again, in nanoseconds.
     private static let period: UInt64 = 10_000_000_000
-    /// When it is dropped, in nanoseconds: later than a host is away of which nothing more is heard.
+    /// When it is dropped, in nanoseconds: later than its host is away if nothing more is heard.
     private static let goneAfter: UInt64 = 45_000_000_000
     /// The least time between two looks at a form, in nanoseconds.
     private static let lookPeriod: UInt64 = 200_000_000
     /// When hosts that have just come are told, in nanoseconds: they must have heard of this one.
     private static let newHostDelay: UInt64 = 2_000_000_000
-    /// Bytes of a word, if the server takes so many.
+    /// Bytes of a word, if the server takes as many.
     static let wordBytesMax = 64 << 10
     /// Bytes of what all others have under way.
     private static let bytesMax = 16 << 20
