@@ -30,7 +30,7 @@ extension LiveModel {
         let control = presentation.definition.controls[index]
         let then = valueText(lease.then ?? control.defaultValue, of: index)
         return lease.until.map { LiveWords.isUntil(around.localTime($0), then: then) }
-            ?? LiveWords.isHeld(then: then)
+            ?? LiveWords.isHeld(then: then, by: lease.host)
     }
 
     // MARK: Setting
