@@ -254,7 +254,7 @@ extension Limits {
             "unwrittenBytesMax", "bytes", "edits that wait for the disk",
             65_536...(1 << 40), \.unwrittenBytesMax),
         .init(
-            "linkOutboxBytesMax", "bytes", "edits while the link is down, per form",
+            "linkOutboxBytesMax", "bytes", "unsent edits, per form",
             65_536...(1 << 40), \.linkOutboxBytesMax),
         .init(
             "linkBundleBytesMax", "bytes", "size of a message between hosts",

@@ -82,7 +82,12 @@ extension Engine {
     /// if not, it would wait again, and the next whole would cause the same, without end.
     private func endWaiting(_ name: String, _ fleet: FleetLink) {
         guard fleet.machine.takesWholes(name) else { return }
-        let here = form(named: name)?.working.shared?.lives
+        let form = form(named: name).flatMap { $0.isEditable ? $0 : nil }
+        if form == nil, fleet.otherForms[name] != nil {
+            // The form here was deleted, so the other one is the only one.
+            return fleet.endWaiting(name, at: now)
+        }
+        let here = form?.working.shared?.lives
         let waiting = fleet.otherForms[name]?.lives ?? (here == nil ? fleet.earlyLives[name] : nil)
         guard let own = here ?? link.deletedForm(name)?.lives,
             waiting.map({ own.isSame(as: $0) }) ?? true
