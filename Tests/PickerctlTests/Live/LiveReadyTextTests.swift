@@ -14,7 +14,7 @@ private let form = """
 
 @Suite("a text that is ready for typing")
 struct LiveReadyTextTests {
-    @Test("typing appends to a text: the caret is at its end before the first letter, and ^U clears")
+    @Test("typing appends to a text: the caret is at its end before a letter, and ^U clears")
     func appends() throws {
         var bench = try LiveBench(form)
         bench.changed("name", "1.0.0")
