@@ -40,6 +40,8 @@ package struct LinkVerb: Sendable {
     package let id: UInt64
     /// The host that it is for.
     package let to: String
+    /// The start of its daemon. A later one does not know what was done.
+    package let run: UInt64
     /// Nobody does it later: milliseconds since 1970 on the clock of the host that says it.
     package let until: Int64
     /// Who wants it.
@@ -82,6 +84,7 @@ extension LinkVerb: CausalityCodable {
     package func write(to writer: inout CausalityWriter) {
         writer.unsigned(id)
         writer.string(to)
+        writer.unsigned(run)
         writer.signed(until)
         author.write(to: &writer)
         writer.optional(session) { $0.string($1) }
@@ -97,6 +100,7 @@ extension LinkVerb: CausalityCodable {
     package init(from reader: inout CausalityReader) throws(CausalityDecodeError) {
         id = try reader.unsigned()
         to = try reader.string()
+        run = try reader.unsigned()
         until = try reader.signed()
         author = try Author(from: &reader)
         session = try reader.optionalString()

@@ -12,7 +12,7 @@ struct LinkWordTests {
 
     private var verb: LinkVerb {
         LinkVerb(
-            id: 9, to: "h1", until: -5, author: author, session: "s", rank: .daemon,
+            id: 9, to: "h1", run: 7, until: -5, author: author, session: "s", rank: .daemon,
             groups: ["oncall", "ops"], loginUID: 1001, isLoginKnown: true,
             request: Array("{}".utf8))
     }

@@ -72,7 +72,7 @@ extension Engine {
         }
         let peer = call.connection.peer
         let verb = LinkVerb(
-            id: id, to: host,
+            id: id, to: host, run: fleet.machine.agreement.host(named: host)?.beacon.run ?? 0,
             until: now.wallMilliseconds &+ VerbDesk.patienceMilliseconds,
             author: call.connection.author(of: form, replica: replica),
             session: call.connection.session,
@@ -182,7 +182,8 @@ extension Engine {
     /// Another host passes a request on.
     func hearVerb(_ word: LinkWord, _ fleet: FleetLink) {
         guard let verb = try? LinkVerb(decoding: word.item.bytes), let link = configuration.link,
-            verb.to == link.host, verb.author.host == word.host, !isTold(verb, word, fleet)
+            verb.to == link.host, verb.run == fleet.machine.configuration.run,
+            verb.author.host == word.host, !isTold(verb, word, fleet)
         else { return }
         let by = verb.author
         let uid =
