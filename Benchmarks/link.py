@@ -286,10 +286,10 @@ def measure(binary):
 
 say("# Figures of the link\n")
 say("What `make bench-link%s` printed on %s, on %d processors; nothing here is written by hand. "
-    "Two hosts in network namespaces share one disk and these processors. Each figure is the median "
-    "of %d rounds in turns; there the clients are Python, for JetStream as well. Rates are of the "
-    "load generator of [the other figures](../benchmarks.md), which shares the processors. Only what "
-    "is durable is sent." % (
+    "Two hosts in network namespaces share one disk and these processors. Each figure is the "
+    "median of %d rounds in turns; there the clients are Python, for JetStream as well. Rates are "
+    "of the load generator of [the other figures](../benchmarks.md), which shares the processors. "
+    "Only what is durable is sent." % (
         " QUICK=1" if arguments.quick else "", time.strftime("%Y-%m-%d"), os.cpu_count(), ROUNDS))
 for each in fleet.servers():
     measure(each)
