@@ -75,11 +75,8 @@ extension Author: CausalityCodable {
         writer.optional(tty) { $0.string($1) }
         writer.unsigned(connection)
         replica.write(to: &writer)
-        if writer.version > 1 {
-            writer.optional(host) { $0.string($1) }
-        } else if host != nil {
-            writer.leavesOutHosts = true
-        }
+        if writer.version > 1 { writer.optional(host) { $0.string($1) } }
+        if host != nil { writer.hasHosts = true }
     }
 
     public convenience init(

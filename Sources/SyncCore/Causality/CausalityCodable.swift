@@ -16,11 +16,19 @@ public protocol CausalityCodable {
 
     /// Reads the parts that `write` appended.
     init(from reader: inout CausalityReader) throws(CausalityDecodeError)
+
+    /// Whether an author probably has a host. A wrong answer costs a second pass over the parts.
+    var hasHosts: Bool { get }
 }
 
 extension CausalityCodable {
+    /// Most values have no author of a host.
+    public var hasHosts: Bool { false }
+
     /// The value as bytes, with the version byte first.
-    public var encoded: [UInt8] { CausalityWriter.versioned { write(to: &$0) } }
+    public var encoded: [UInt8] {
+        CausalityWriter.versioned(hosts: hasHosts) { write(to: &$0) }
+    }
 
     /// Decodes a value, which must take all of the bytes.
     public init(decoding bytes: [UInt8]) throws(CausalityDecodeError) {
@@ -40,7 +48,7 @@ public struct CausalityWriter {
     public private(set) var bytes: [UInt8] = []
     let version: UInt8
     /// Whether an author has a host, which version 1 has no place for.
-    var leavesOutHosts = false
+    var hasHosts = false
 
     /// A writer that has written nothing.
     public init(version: UInt8 = Self.versions.lowerBound) {
@@ -48,14 +56,21 @@ public struct CausalityWriter {
     }
 
     /// What `write` appends, after the lowest version that has all its parts.
-    static func versioned(_ write: (inout Self) -> Void) -> [UInt8] {
-        for version in versions {
-            var writer = Self(version: version)
-            writer.byte(version)
-            write(&writer)
-            if !writer.leavesOutHosts { return writer.bytes }
-        }
-        preconditionFailure("the newest version leaves nothing out")
+    ///
+    /// - Parameter hosts: Whether an author probably has a host. A wrong answer costs a second pass.
+    static func versioned(hosts: Bool = false, _ write: (inout Self) -> Void) -> [UInt8] {
+        var writer = Self(versionFor: hosts)
+        write(&writer)
+        guard writer.hasHosts != hosts else { return writer.bytes }
+        writer = Self(versionFor: writer.hasHosts)
+        write(&writer)
+        return writer.bytes
+    }
+
+    /// A writer that has written the version.
+    private init(versionFor hosts: Bool) {
+        self.init(version: hosts ? Self.versions.upperBound : Self.versions.lowerBound)
+        byte(version)
     }
 
     /// Appends one byte.

@@ -252,6 +252,8 @@ package struct CellRow: CausalityCodable, Sendable {
     var silentWrites: [SilentWrite]
     var leases: LeaseStack?
 
+    package var hasHosts: Bool { by?.host != nil }
+
     package func write(to writer: inout CausalityWriter) {
         writer.unsigned(revision)
         writer.signed(at)

@@ -135,7 +135,7 @@ package final class JoinWorld {
 
     /// What is new at a host goes into the log.
     private func publish(_ one: JoinHost) throws {
-        for item in one.host.engine.takeShared() {
+        for item in try one.host.engine.takeShared() {
             let item = try item.travelled
             guard let delta = item.causalForm else {
                 throw Violation("an item that is not a form: \(item)")

@@ -91,7 +91,7 @@ import Testing
         let fleet = try JoinTests.Fleet(JoinTests.note)
         let copy = fleet.hosts[0].store
         for text in ["a", "b"] { fleet.set("note", .string(text), 0) }
-        let newest = fleet.hosts[0].engine.takeShared().suffix(1)
+        let newest = try fleet.hosts[0].engine.takeShared().suffix(1)
         let twin = try EngineHost(
             seed: 7, replica: fleet.hosts[0].replica, copyOf: copy,
             link: LinkConfiguration(host: "h0", forms: [Glob("shared")]))

@@ -16,14 +16,14 @@ extension Engine {
     /// Gives the machine what has become durable of a form.
     func tellFleet(of form: LiveForm) {
         guard let fleet, form.link != nil, form.isReadable, !follows(form) else { return }
-        for item in takeShared(of: form) {
-            switch environment.forFleet(item) {
-            case .delta(let delta):
-                fleet.machine.add(
-                    LinkTransaction(
-                        form: delta.form, replica: delta.replica, counters: delta.counters,
-                        bytes: delta.encoded), at: now)
-            case .whole(let whole): share(whole.form, whole.context, fleet)
+        for change in takeChanges(of: form) {
+            switch change {
+            case .transaction(let transaction): fleet.machine.add(transaction, at: now)
+            case .item(let item):
+                switch environment.forFleet(item) {
+                case .delta(let delta): fleet.machine.add(LinkTransaction(delta), at: now)
+                case .whole(let whole): share(whole.form, whole.context, fleet)
+                }
             }
         }
     }

@@ -45,11 +45,16 @@ extension Environment {
     }
 }
 
+extension FormDelta {
+    /// Whether it has a store of a secret.
+    var hasSecret: Bool { stores.contains { $0.store.kind == .sealed } }
+}
+
 extension SharedItem {
     /// Whether it has a store of a secret.
     var hasSecret: Bool {
         switch self {
-        case .delta(let delta): delta.stores.contains { $0.store.kind == .sealed }
+        case .delta(let delta): delta.hasSecret
         case .whole(let whole): whole.stores.contains { $0.store.kind == .sealed }
         }
     }

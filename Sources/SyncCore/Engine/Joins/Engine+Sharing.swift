@@ -12,13 +12,16 @@ extension Engine {
     /// of each form in order, or the whole form, after it was made for example.
     ///
     /// Nothing that is not durable is in it, whatever the durability is.
-    public func takeShared() -> [SharedItem] {
-        let deleted = link.deletedForms.takeUntold().map(SharedItem.whole)
-        return forms.filter(\.isReadable).flatMap(takeShared) + deleted
+    public func takeShared() throws(CausalityDecodeError) -> [SharedItem] {
+        var items: [SharedItem] = []
+        for form in forms where form.isReadable {
+            for change in takeChanges(of: form) { items.append(try change.item) }
+        }
+        return items + link.deletedForms.takeUntold().map(SharedItem.whole)
     }
 
     /// The same of one form.
-    func takeShared(of form: LiveForm) -> [SharedItem] {
+    func takeChanges(of form: LiveForm) -> [OutgoingChange] {
         form.link?.take { durable(form).flatMap(form.whole(of:)) } ?? []
     }
 

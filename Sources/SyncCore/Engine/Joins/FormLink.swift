@@ -47,7 +47,7 @@ final class SharedBatch {
     /// Stores that no control shows whose rows must be written, or removed.
     var hidden: Set<CausalForm.Key> = []
     /// What other hosts are told once the batch is durable.
-    var items: [SharedItem] = []
+    var items: [OutgoingChange] = []
     /// The form as others get it once more, because it is not shared any more.
     var parting: WholeForm?
 }
@@ -71,9 +71,9 @@ package final class FormLink {
     var presenceCursor: UInt64 = 0
     var isPresenceNoted = false
     /// The changes of transactions that the gathering batch has.
-    private var gathering: [FormDelta] = []
+    private var gathering: [OutgoingChange] = []
     /// What is durable and was not taken yet, oldest first.
-    private var unsent: [SharedItem] = []
+    private var unsent: [OutgoingChange] = []
     /// The whole form must be sent before any more changes: if the store does not have all changes
     /// at a start, and after what was to be sent has been dropped.
     private var isWholeDue = true
@@ -86,7 +86,7 @@ package final class FormLink {
     }
 
     /// A start: the log does not have these changes, and it has everything else.
-    func resume(_ outbox: SharedOutbox, _ changes: [SharedItem]) {
+    func resume(_ outbox: SharedOutbox, _ changes: [OutgoingChange]) {
         self.outbox = outbox
         unsent = changes
         isWholeDue = false
@@ -97,25 +97,25 @@ package final class FormLink {
 
     /// Adds the change of a transaction that the gathering batch has. A whole that is taken before
     /// the batch is durable does not have it.
-    func gather(_ delta: FormDelta) { gathering.append(delta) }
+    func gather(_ delta: FormDelta) { gathering.append(OutgoingChange(delta)) }
 
     /// The gathering batch has more than changes say: once it is durable, others get the whole.
     func gatherWhole() { wantsWhole = true }
 
     /// The batch is sealed; returns what other hosts are told once it is durable. `whole` is the
     /// form as the batch has it.
-    func seal(whole: () -> WholeForm?) -> [SharedItem] {
+    func seal(whole: () -> WholeForm?) -> [OutgoingChange] {
         defer { gathering = [] }
         if wantsWhole, let whole = whole() {
             wantsWhole = false
             isWholeDue = false
-            return [.whole(whole)]
+            return [.item(.whole(whole))]
         }
-        return gathering.map(SharedItem.delta)
+        return gathering
     }
 
     /// The batch is durable.
-    func committed(_ items: [SharedItem]) {
+    func committed(_ items: [OutgoingChange]) {
         if isWholeDue { return }
         unsent += items
         if unsent.count > Self.unsentMax { drop() }
@@ -130,7 +130,7 @@ package final class FormLink {
 
     /// Removes and returns what is to be sent. `whole` is the durable form; `nil` while the form in
     /// memory is ahead of the store.
-    func take(whole: () -> WholeForm?) -> [SharedItem] {
+    func take(whole: () -> WholeForm?) -> [OutgoingChange] {
         if isWholeDue {
             guard let whole = whole() else {
                 wantsWhole = true
@@ -138,7 +138,7 @@ package final class FormLink {
             }
             // The gathering batch may have more that only a whole says.
             isWholeDue = false
-            return [.whole(whole)]
+            return [.item(.whole(whole))]
         }
         defer { unsent = [] }
         return unsent

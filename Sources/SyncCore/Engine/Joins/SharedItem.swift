@@ -18,14 +18,6 @@ public enum SharedItem: Sendable {
         }
     }
 
-    /// Its bytes in a message.
-    var encoded: [UInt8] {
-        switch self {
-        case .delta(let delta): delta.encoded
-        case .whole(let whole): whole.encoded
-        }
-    }
-
     /// Which form of that name it is.
     var lives: FormLives {
         switch self {
@@ -127,6 +119,8 @@ extension FormDelta: CausalityCodable {
     private static let optionalTags: UInt8 = 128
     private static let messageTag: UInt8 = 1
 
+    public var hasHosts: Bool { record?.by.host != nil }
+
     public func write(to writer: inout CausalityWriter) {
         writer.string(form)
         writer.unsigned(life)
@@ -203,6 +197,9 @@ extension FormDelta.Store: CausalityCodable {
 }
 
 extension WholeForm: CausalityCodable {
+    /// The author of the definition has one.
+    public var hasHosts: Bool { true }
+
     public func write(to writer: inout CausalityWriter) {
         writer.string(form)
         writer.unsigned(lives.present)

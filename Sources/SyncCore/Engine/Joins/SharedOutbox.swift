@@ -46,7 +46,7 @@ struct SharedOutbox {
     ///
     /// - Parameter newest: the newest write of the replica in the form.
     init?(
-        _ stored: [OngoingRow], fleet: String, newest: Dot, changes: inout [SharedItem]
+        _ stored: [OngoingRow], fleet: String, newest: Dot, changes: inout [OutgoingChange]
     ) {
         self.init(fleet: fleet)
         guard !fleet.isEmpty,
@@ -62,7 +62,7 @@ struct SharedOutbox {
                 guard delta.counters.upperBound > counter else { continue }
                 guard delta.counters.lowerBound <= counter + 1 else { return nil }
                 counter = delta.counters.upperBound
-                changes.append(.delta(delta))
+                changes.append(OutgoingChange(delta))
             }
             note(row, Dot(dot.replica, counter))
         }
@@ -100,16 +100,16 @@ struct SharedOutbox {
     /// A batch is sealed. Returns what it writes.
     ///
     /// - Parameter items: what others are told once it is durable.
-    mutating func seal(_ items: [SharedItem], of form: FormKey) -> [StoreOperation] {
+    mutating func seal(_ items: [OutgoingChange], of form: FormKey) -> [StoreOperation] {
         guard !fleet.isEmpty else { return [] }
         var steps = settle(form)
-        var deltas: [FormDelta] = []
+        var changes: [LinkTransaction] = []
         for item in items {
             // What a row cannot have is a gap, until the log has it.
-            guard case .delta(let delta) = item, !item.hasSecret else { return steps }
-            deltas.append(delta)
+            guard case .transaction(let change) = item else { return steps }
+            changes.append(change)
         }
-        guard let last = deltas.last else { return steps }
+        guard let last = changes.last else { return steps }
         if rows.count >= Self.rowsMax || bytes > Self.bytesMax {
             steps += remove(rows.count, of: form)
         }
@@ -118,7 +118,10 @@ struct SharedOutbox {
             form: form,
             name: OngoingName(
                 kind: Self.rowKind, id: "\(newest.replica)/\(newest.counter.hexDigits)"),
-            state: CausalityWriter.versioned { $0.list(deltas) })
+            state: CausalityWriter.versioned { writer in
+                writer.count(changes.count)
+                for change in changes { writer.blob(change.bytes) }
+            })
         note(row, newest)
         return steps + [.putOngoing(row)]
     }
@@ -158,7 +161,10 @@ struct SharedOutbox {
     private static func deltas(_ bytes: [UInt8]) -> [FormDelta]? {
         do throws(CausalityDecodeError) {
             var reader = try CausalityReader(versioned: bytes)
-            let deltas: [FormDelta] = try reader.list()
+            var deltas: [FormDelta] = []
+            for _ in 0..<(try reader.unsigned()) {
+                deltas.append(try FormDelta(decoding: try reader.blob()))
+            }
             try reader.expectEnd()
             return deltas
         } catch { return nil }
@@ -169,7 +175,7 @@ extension Engine {
     /// Takes what the store has of the changes of a form that must be sent.
     func restoreOutbox(of form: LiveForm, _ rows: [OngoingRow]) {
         if rows.isEmpty { return }
-        var changes: [SharedItem] = []
+        var changes: [OutgoingChange] = []
         let newest = Dot(replica, form.working.context.highestCounter(of: replica))
         if let link = form.link,
             let outbox = SharedOutbox(

@@ -92,3 +92,13 @@ struct FleetSecretTests {
         }
     }
 }
+
+extension SharedItem {
+    /// Its bytes in a message.
+    fileprivate var encoded: [UInt8] {
+        switch self {
+        case .delta(let delta): delta.encoded
+        case .whole(let whole): whole.encoded
+        }
+    }
+}

@@ -36,18 +36,18 @@ extension JoinTests {
     func secrets() throws {
         let fleet = try Fleet(#"{"id":"key","type":"secure"},"# + Self.note)
         fleet.set("key", .string("hush"), 0)
-        fleet.exchange()
+        try fleet.exchange()
         fleet.apply(#"{"id":"token","type":"secure","was":"key"},"# + Self.note, 1)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 {
             let told = fleet.hosts[place].call(
                 fleet.roots[place], .stateReveal(StateReveal(form: "shared", field: "token")))
             #expect(told.contains { $0.contains("hush") }, "\(told)")
         }
         fleet.apply(Self.note, 0)
-        fleet.exchange()
+        try fleet.exchange()
         fleet.apply(#"{"id":"key","type":"secure"},"# + Self.note, 1)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 { #expect(try fleet.field("key", place).isSecretSet == false) }
         #expect(fleet.agree())
     }
@@ -57,15 +57,15 @@ extension JoinTests {
         let key = #"{"id":"key","type":"secure"}"#
         let fleet = try Fleet(key + "," + Self.note, hosts: 3)
         fleet.set("key", .string("hush"), 0)
-        fleet.exchange()
+        try fleet.exchange()
         fleet.apply(Self.note, 0)
         fleet.hosts[1].pass(milliseconds: 1_000)
         fleet.apply(key + "," + Self.note + "," + Self.target, 1)
-        let theirs = fleet.hosts[1].engine.takeShared()
+        let theirs = try fleet.hosts[1].engine.takeShared()
         fleet.hosts[0].join(theirs)
         fleet.hosts[0].settle()
         fleet.set("key", .string("other"), 0)
-        for item in [theirs, fleet.hosts[0].engine.takeShared().reversed()].joined() {
+        for item in try [theirs, fleet.hosts[0].engine.takeShared().reversed()].joined() {
             for place in 1..<3 {
                 fleet.hosts[place].join([item])
                 fleet.hosts[place].settle()
@@ -78,13 +78,13 @@ extension JoinTests {
     func undo() throws {
         let fleet = try Fleet(Self.note)
         fleet.set("note", .string("a"), 0)
-        fleet.exchange()
+        try fleet.exchange()
         let mine = fleet.hosts[1].call(
             fleet.roots[1], .stateUndo(StateUndo(form: "shared", field: nil, scope: .mine)))
         #expect(mine.contains { $0.contains("nothing to undo") }, "\(mine)")
         fleet.hosts[1].call(
             fleet.roots[1], .stateUndo(StateUndo(form: "shared", field: nil, scope: .anyone)))
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 { #expect(try fleet.field("note", place).isSet == false) }
         #expect(fleet.agree())
     }
@@ -96,7 +96,7 @@ extension JoinTests {
             fleet.roots[1],
             .formSetOptions(
                 FormSetOptions(form: "shared", field: "pick", options: [.string("c")])))
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 {
             let options = try fleet.form(place).definition.json["fields"]?.arrayValue?[0]["options"]
             #expect(options == .array([.string("c")]))
@@ -110,7 +110,7 @@ extension JoinTests {
     func mutated() throws {
         let fleet = try Fleet(Self.note + "," + Self.traffic)
         fleet.set("note", .string("a"), 0)
-        guard case .delta(let delta)? = fleet.hosts[0].engine.takeShared().first,
+        guard case .delta(let delta)? = try fleet.hosts[0].engine.takeShared().first,
             let whole = fleet.hosts[0].engine.whole(of: "shared")
         else {
             Issue.record("no change to tell")

@@ -19,9 +19,9 @@ import Testing
             }
             roots = hosts.map { $0.connect(uid: 0, user: "root") }
             apply(fields, 0)
-            exchange()
+            try exchange()
             // The second host has the form now, and tells a whole once.
-            exchange()
+            try exchange()
         }
 
         func apply(_ fields: String, _ place: Int) {
@@ -45,12 +45,12 @@ import Testing
 
         /// Everybody hears what is new at everybody; returns what became of each item by host.
         @discardableResult
-        func exchange() -> [[JoinOutcome]] {
-            let items = hosts.map { $0.engine.takeShared() }
+        func exchange() throws -> [[JoinOutcome]] {
+            let items = try hosts.map { try $0.engine.takeShared() }
             return hosts.indices.map { place in
                 let heard = items.indices.filter { $0 != place }.flatMap { items[$0] }
                 defer { hosts[place].settle() }
-                return hosts[place].join(heard.compactMap { try? $0.travelled })
+                return hosts[place].join(try heard.map { try $0.travelled })
             }
         }
 
@@ -84,7 +84,7 @@ import Testing
         let before = fleet.hosts[1].connect(uid: 0)
         fleet.hosts[1].call(before, .stateSubscribe(StateSubscribe(form: "shared", since: nil)))
         _ = fleet.hosts[1].take(before)
-        #expect(fleet.exchange()[1] == [.joined])
+        #expect(try fleet.exchange()[1] == [.joined])
         let told = fleet.hosts[1].take(before)
         #expect(told.count == 1 && told[0].contains(#""host":"h0""#), "\(told)")
         let field = try fleet.field("target", 1)
@@ -96,7 +96,7 @@ import Testing
     func known() throws {
         let fleet = try Fleet(Self.target)
         fleet.set("target", .string("prod"), 0)
-        let items = fleet.hosts[0].engine.takeShared()
+        let items = try fleet.hosts[0].engine.takeShared()
         #expect(fleet.hosts[1].join(items) == [.joined])
         fleet.hosts[1].settle()
         #expect(fleet.hosts[1].join(items) == [.known])
@@ -118,7 +118,7 @@ import Testing
             _ = host.take(client)
             return client
         }
-        fleet.exchange()
+        try fleet.exchange()
         for (place, client) in clients.enumerated() {
             let told = fleet.hosts[place].take(client)
             #expect(told.count == 1)
@@ -134,7 +134,7 @@ import Testing
     func increments() throws {
         let fleet = try Fleet(Self.traffic)
         fleet.set("traffic", .integer(50), 0)
-        fleet.exchange()
+        try fleet.exchange()
         for (place, amount) in [10, 5].enumerated() {
             fleet.hosts[place].call(
                 fleet.roots[place],
@@ -145,7 +145,7 @@ import Testing
                             Change(field: "traffic", .increment(DecimalNumber(Int64(amount))))
                         ], context: nil)))
         }
-        fleet.exchange()
+        try fleet.exchange()
         #expect(try fleet.field("traffic", 0).value == .integer(65))
         #expect(try fleet.field("traffic", 1).value == .integer(65) && fleet.agree())
     }
@@ -155,7 +155,7 @@ import Testing
         let fleet = try Fleet(Self.target + "," + Self.note, hosts: 3)
         fleet.apply(Self.target, 0)
         fleet.set("note", .string("kept"), 1)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<3 { #expect(try fleet.form(place).definition.index(of: "note") == nil) }
         #expect(fleet.agree())
         try fleet.hosts[1].crash()
@@ -164,12 +164,12 @@ import Testing
             root,
             #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":"#
                 + #"{"form":"shared","fields":[\#(Self.target),\#(Self.note)]}}}"#)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<3 { #expect(try fleet.field("note", place).value == .string("kept")) }
         fleet.apply(Self.target, 2)
-        fleet.exchange()
+        try fleet.exchange()
         fleet.apply(Self.target + "," + Self.note, 0)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<3 { #expect(try fleet.field("note", place).isSet == false) }
         #expect(fleet.agree())
     }
@@ -179,11 +179,11 @@ import Testing
         let fleet = try Fleet(Self.note)
         fleet.apply(#"{"id":"remark","type":"text","was":"note"}"#, 0)
         fleet.set("note", .string("text"), 1)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 { #expect(try fleet.field("remark", place).value == .string("text")) }
         // A new control with the old id is another one.
         fleet.apply(#"{"id":"remark","type":"text"},"# + Self.note, 1)
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 {
             #expect(try fleet.field("note", place).isSet == false)
             #expect(try fleet.field("remark", place).value == .string("text"))
@@ -196,7 +196,7 @@ import Testing
         let fleet = try Fleet(Self.note, hosts: 3)
         for place in 0..<3 { fleet.apply(Self.note + "," + Self.target, place) }
         let versions = try (0..<3).map { try fleet.form($0).version }
-        fleet.exchange()
+        try fleet.exchange()
         #expect(try (0..<3).map { try fleet.form($0).version } == versions)
         #expect(fleet.agree())
     }
@@ -211,7 +211,7 @@ import Testing
                     StateSet(
                         form: "shared", changes: [Change(field: "deploy", .press)], context: nil)))
         }
-        fleet.exchange()
+        try fleet.exchange()
         for place in 0..<2 {
             #expect(try fleet.field("deploy", place).value["presses"] == 2)
             #expect(try fleet.form(place).revision == 3)
@@ -244,7 +244,7 @@ import Testing
     func cursor() throws {
         let fleet = try Fleet(Self.note)
         fleet.set("note", .string("a"), 0)
-        let items = fleet.hosts[0].engine.takeShared()
+        let items = try fleet.hosts[0].engine.takeShared()
         let host = fleet.hosts[1]
         host.holdsCommits = true
         #expect(host.join(items, cursor: [7]) == [.joined])
@@ -267,13 +267,13 @@ import Testing
         let host = fleet.hosts[0]
         host.holdsCommits = true
         fleet.set("note", .string("a"), 0)
-        #expect(host.engine.takeShared().isEmpty)
+        #expect(try host.engine.takeShared().isEmpty)
         host.commit()
-        #expect(host.engine.takeShared().count == 1)
+        #expect(try host.engine.takeShared().count == 1)
         fleet.set("note", .string("b"), 0)
         host.failCommit()
         host.settle()
-        let items = host.engine.takeShared()
+        let items = try host.engine.takeShared()
         guard case .whole? = items.first, items.count == 1 else {
             Issue.record("\(items)")
             return
@@ -293,12 +293,12 @@ import Testing
                 StateSet(
                     form: "shared", changes: [Change(field: "note", .value(.string("a")))],
                     context: nil)))
-        fleet.exchange()
+        try fleet.exchange()
         #expect(try !fleet.field("note", 1).isSet)
         host.holdsCommits = false
         host.commit()
         host.settle()
-        fleet.exchange()
+        try fleet.exchange()
         #expect(try fleet.field("note", 1).value == .string("a") && fleet.agree())
     }
 
@@ -307,7 +307,7 @@ import Testing
         let fleet = try Fleet(Self.note)
         let copy = fleet.hosts[0].store
         fleet.set("note", .string("a"), 0)
-        let items = fleet.hosts[0].engine.takeShared()
+        let items = try fleet.hosts[0].engine.takeShared()
         let twin = try EngineHost(
             seed: 7, replica: fleet.hosts[0].replica, copyOf: copy,
             link: LinkConfiguration(host: "h0", forms: [Glob("shared")]))
