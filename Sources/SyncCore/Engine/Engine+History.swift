@@ -88,6 +88,7 @@ extension HistoryPage.Entry {
             proposal = id
             approvedBy = authors
         case .brokenGlass: isBreakGlass = true
+        case .missing: isUnapproved = true
         case nil: break
         }
     }

@@ -75,7 +75,7 @@ final class RevisionRecord: Sendable {
         var touchesAll = false
         /// What the authors of concurrent edits had seen.
         var met: [Met] = []
-        /// How it was approved, if it changed what is guarded.
+        /// How it was approved, or that it was not, if it changed what is guarded.
         var approval: Approval?
     }
 
@@ -85,6 +85,8 @@ final class RevisionRecord: Sendable {
         case proposal(Int64, by: [WireAuthor])
         /// Its author did without approval.
         case brokenGlass
+        /// It was joined. A guard that did not apply on its author's host applies here.
+        case missing
     }
 
     init(
@@ -216,6 +218,7 @@ extension RevisionRecord.Approval {
             writer.member("proposal", id)
             writer.member("approvedBy", authors)
         case .brokenGlass: writer.member("breakGlass", true)
+        case .missing: writer.member("unapproved", true)
         }
     }
 
@@ -225,6 +228,8 @@ extension RevisionRecord.Approval {
             self = .proposal(id, by: authors.compactMap { try? WireAuthor(decoding: $0) })
         } else if json["breakGlass"]?.boolValue == true {
             self = .brokenGlass
+        } else if json["unapproved"]?.boolValue == true {
+            self = .missing
         } else {
             return nil
         }

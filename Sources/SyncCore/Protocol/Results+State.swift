@@ -188,6 +188,8 @@ public struct HistoryPage: Hashable, Sendable, WireObject {
         public var approvedBy: [WireAuthor] = []
         /// It changed what is guarded, without approval.
         public var isBreakGlass = false
+        /// It came from another host, without the approval that a guard asks for here.
+        public var isUnapproved = false
 
         /// A transaction with these members.
         public init(
@@ -263,6 +265,7 @@ extension HistoryPage.Entry {
         writer.member("proposal", proposal)
         if !approvedBy.isEmpty { writer.member("approvedBy", approvedBy) }
         if isBreakGlass { writer.member("breakGlass", true) }
+        if isUnapproved { writer.member("unapproved", true) }
     }
 
     /// Reads the object.
@@ -276,6 +279,7 @@ extension HistoryPage.Entry {
         proposal = reader["proposal"]?.integerValue
         approvedBy = try reader.list("approvedBy")
         isBreakGlass = reader["breakGlass"]?.boolValue ?? false
+        isUnapproved = reader["unapproved"]?.boolValue ?? false
     }
 }
 

@@ -266,6 +266,7 @@ struct HistoryRequest: PlainRequest {
             approval = "  (proposal \(proposal), approved by \(users))"
         }
         if entry.isBreakGlass { approval = "  (glass broken)" }
+        if entry.isUnapproved { approval = "  (not approved)" }
         try console.safeLine(
             "\(entry.revision)  \(at)  \(by)  \(Self.text(entry))\(why)\(approval)")
     }

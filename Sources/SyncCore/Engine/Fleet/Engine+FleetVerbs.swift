@@ -146,7 +146,12 @@ extension Engine {
         guard let result = json["result"] else { throw unreadable }
         let form = verb.form
         switch verb.kind {
-        case .lease(let field): answer(verb.call, field, form)
+        case .lease(let field):
+            // What the owner did comes as its edit.
+            let state = form.committed
+            answer(verb.call) {
+                form.encode(state.definition.index(of: field), of: state, into: &$0)
+            }
         case .run:
             guard var run = try? RunResult(decoding: result) else { throw unreadable }
             run.revision = Revision(clamping: form.working.revision)
@@ -158,22 +163,6 @@ extension Engine {
             // Revisions are those of each host.
             proposal.proposal.ended?.revision = nil
             answer(verb.call) { proposal.encode(into: &$0) }
-        }
-    }
-
-    /// Answers with a field as this host has it. What the owner did comes as its edit.
-    private func answer(_ call: PendingCall, _ field: String, _ form: LiveForm) {
-        let state = form.committed
-        answer(call) { writer in
-            SetResult.encode(
-                form.stateStart, revision: Revision(clamping: state.revision), skipped: nil,
-                into: &writer
-            ) { writer in
-                writer.token(CausalContext())
-            } fields: { writer in
-                guard let index = state.definition.index(of: field) else { return }
-                writer.field(field, members: state.text(index))
-            }
         }
     }
 

@@ -225,6 +225,7 @@ extension Engine {
         if written.isEmpty { return result }
         result.revision += 1
         let order = definition.withDependents(Few(written))
+        let approval = approval(of: item, state.guardsMet(joining: contents, order), form)
         result.before = order.mapped { state.cellAsShown($0) }
         for place in order.indices {
             let index = order[place]
@@ -252,8 +253,27 @@ extension Engine {
                     concurrent: ids(result.concurrent), lost: lost,
                     undo: Few(
                         (details?.undo ?? []).filter { definition.index(of: $0.field) != nil }),
-                    touched: Few(ids(order)), approval: details?.approval)))
+                    touched: Few(ids(order)), approval: approval)))
         return result
+    }
+
+    /// How what is joined was approved. Guards are judged where an edit is made, so one of these
+    /// may apply here that did not apply there.
+    private func approval(
+        of item: SharedItem, _ guards: [Int], _ form: LiveForm
+    ) -> RevisionRecord.Approval? {
+        let record = item.record
+        // What a lease ends with was judged when it was taken.
+        if guards.isEmpty || record?.kind == .ended { return record?.details.approval }
+        if let approval = record?.details.approval { return approval }
+        let ids = guards.map { form.working.definition.controls[$0].id }
+        let author = item.author.map { " of " + ($0.host ?? $0.user) } ?? ""
+        log(
+            .warning,
+            "form \(form.name): an edit\(author) is joined without the approval that "
+                + "\(ids.joined(separator: ", ")) asks for here; pickerctl history shows it",
+            [.form(form.name), .field(ids[0])])
+        return .missing
     }
 
     /// Makes a joined state with another definition a revision.

@@ -18,6 +18,14 @@ public enum SharedItem: Sendable {
         }
     }
 
+    /// Its bytes in a message.
+    var encoded: [UInt8] {
+        switch self {
+        case .delta(let delta): delta.encoded
+        case .whole(let whole): whole.encoded
+        }
+    }
+
     /// Which form of that name it is.
     var lives: FormLives {
         switch self {

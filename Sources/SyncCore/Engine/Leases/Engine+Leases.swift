@@ -236,17 +236,7 @@ extension Engine {
         hold(lease, of: form, call.connection)
         tidyHolders(of: form)
         armLeases(found, of: form)
-        answerEdit(call, of: form) { writer in
-            SetResult.encode(
-                form.stateStart, revision: Revision(clamping: state.revision), skipped: nil,
-                into: &writer
-            ) { writer in
-                writer.token(CausalContext())
-            } fields: { writer in
-                writer.field(
-                    state.definition.controls[control].id, members: state.text(control))
-            }
-        }
+        answerEdit(call, of: form) { form.encode(control, of: state, into: &$0) }
     }
 
     func hold(_ lease: Lease, of form: LiveForm, _ connection: Connection) {
@@ -292,6 +282,20 @@ extension Engine {
             where lease.end == .connection && form.leaseHolders[lease.id] == nil {
                 form.leaseHolders[lease.id] = gone
             }
+        }
+    }
+}
+
+extension LiveForm {
+    /// The result of a request about a lease: its field as it is in a state of the form.
+    func encode(_ control: Int?, of state: FormState, into writer: inout JSONWriter) {
+        SetResult.encode(
+            stateStart, revision: Revision(clamping: state.revision), skipped: nil, into: &writer
+        ) { writer in
+            writer.token(CausalContext())
+        } fields: { writer in
+            guard let control else { return }
+            writer.field(state.definition.controls[control].id, members: state.text(control))
         }
     }
 }

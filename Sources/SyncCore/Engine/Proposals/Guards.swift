@@ -25,6 +25,22 @@ extension Transaction {
     }
 }
 
+extension FormState {
+    /// The guarded controls whose guards apply once these contents of another host are joined,
+    /// ascending.
+    ///
+    /// - Parameter touched: The controls that change, ascending.
+    func guardsMet(joining contents: [Int: CellContent], _ touched: Few<Int>) -> [Int] {
+        if definition.guards.isEmpty { return [] }
+        let before = ConditionEvaluator(definition) { self.value($0) }
+        let after = ConditionEvaluator(definition) { contents[$0]?.value ?? self.value($0) }
+        return definition.guardsMet(touched: touched, before, after) { index in
+            guard let next = contents[index] else { return false }
+            return self.cells[index].content.differs(from: next, index, definition)
+        }
+    }
+}
+
 extension CellContent {
     /// Whether what is stored differs from a later content, in values and not only in who wrote
     /// them: the value, concurrent values beside it, or that the value lasts longer.

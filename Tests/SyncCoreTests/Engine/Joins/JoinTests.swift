@@ -47,7 +47,7 @@ import Testing
         @discardableResult
         func exchange() throws -> [[JoinOutcome]] {
             let items = try hosts.map { try $0.engine.takeShared() }
-            return hosts.indices.map { place in
+            return try hosts.indices.map { place in
                 let heard = items.indices.filter { $0 != place }.flatMap { items[$0] }
                 defer { hosts[place].settle() }
                 return hosts[place].join(try heard.map { try $0.travelled })
