@@ -57,7 +57,7 @@ public struct CausalityWriter {
 
     /// What `write` appends, after the lowest version that has all its parts.
     ///
-    /// - Parameter hosts: Whether an author probably has a host. A wrong answer costs a second pass.
+    /// - Parameter hosts: Whether an author probably has a host. If not, it takes a second pass.
     static func versioned(hosts: Bool = false, _ write: (inout Self) -> Void) -> [UInt8] {
         var writer = Self(versionFor: hosts)
         write(&writer)

@@ -153,23 +153,18 @@ extension RevisionRecord: WireObject {
     func encoded() -> [UInt8] { JSONWriter.bytes { encode(into: &$0) } }
 
     func encodeMembers(into writer: inout JSONWriter) {
-        let details = details
         writer.member("kind", kind.rawValue)
         writer.member("at", at)
-        writer.member("by", by.wire)
+        writer.key("by")
+        if by.text.isEmpty { by.wire.encode(into: &writer) } else { writer.raw(by.text) }
         writer.member("session", session)
-        if details.touchesAll { writer.member("all", true) }
-        if !details.touched.isEmpty { writer.member("touched", Array(details.touched)) }
-        if !details.derived.isEmpty { writer.member("derived", details.derived) }
-        if !details.concurrent.isEmpty { writer.member("concurrent", details.concurrent) }
-        if !details.lost.isEmpty { writer.member("lost", .object(details.lost)) }
-        if !details.undo.isEmpty { writer.array("undo", details.undo) { $1.encode(into: &$0) } }
-        if !details.skipped.isEmpty { writer.member("skipped", details.skipped) }
-        details.approval?.encodeMembers(into: &writer)
-        writer.member("takesBack", details.undoes.map { Int64(clamping: $0) })
-        writer.member("redoEnd", details.redoEnd)
-        writer.member("run", details.run)
-        if !details.met.isEmpty { writer.member("met", details.met) }
+        switch content {
+        case .write(let write):
+            // The details of nearly every revision need not be made.
+            writer.array("touched", [write.field]) { $0.string($1) }
+            writer.array("undo", [write.step]) { $1.encode(into: &$0) }
+        case .details(let details): details.encodeMembers(into: &writer)
+        }
     }
 
     /// Parses the output of `encoded`; `nil` for anything else.
@@ -199,6 +194,21 @@ extension RevisionRecord: WireObject {
 }
 
 extension RevisionRecord.Details {
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        if touchesAll { writer.member("all", true) }
+        if !touched.isEmpty { writer.member("touched", Array(touched)) }
+        if !derived.isEmpty { writer.member("derived", derived) }
+        if !concurrent.isEmpty { writer.member("concurrent", concurrent) }
+        if !lost.isEmpty { writer.member("lost", .object(lost)) }
+        if !undo.isEmpty { writer.array("undo", undo) { $1.encode(into: &$0) } }
+        if !skipped.isEmpty { writer.member("skipped", skipped) }
+        approval?.encodeMembers(into: &writer)
+        writer.member("takesBack", undoes.map { Int64(clamping: $0) })
+        writer.member("redoEnd", redoEnd)
+        writer.member("run", run)
+        if !met.isEmpty { writer.member("met", met) }
+    }
+
     fileprivate var bytesEstimate: Int {
         var bytes = 0
         for place in undo.indices { bytes += undo[place].bytesEstimate }

@@ -27,7 +27,7 @@ struct FleetLivesTests {
     }
 
     @Test("a whole that is taken does not stand for a change that is gathered")
-    func takenWhole() {
+    func takenWhole() throws {
         let link = FormLink(LinkConfiguration(host: "a", forms: []))
         func whole(_ counter: UInt64) -> WholeForm {
             let dot = Dot(ReplicaID(id: 1, epoch: 1), counter)
@@ -35,8 +35,8 @@ struct FleetLivesTests {
                 form: "f", lives: .none, context: CausalContext(dots: [dot]), stores: [])
         }
         link.gatherWhole()
-        #expect(link.take { whole(1) }.map(\.context) == [whole(1).context])
-        #expect(link.seal { whole(2) }.map(\.context) == [whole(2).context])
+        #expect(try link.take { whole(1) }.map { try $0.item.context } == [whole(1).context])
+        #expect(try link.seal { whole(2) }.map { try $0.item.context } == [whole(2).context])
     }
 
     private func settled(seed: UInt64, hosts: Int = 2) throws -> LinkedFleet {
