@@ -70,6 +70,7 @@ public struct CausalityWriter {
     /// A writer that has written the version.
     private init(versionFor hosts: Bool) {
         self.init(version: hosts ? Self.versions.upperBound : Self.versions.lowerBound)
+        bytes.reserveCapacity(256)
         byte(version)
     }
 

@@ -83,7 +83,9 @@ extension Transaction {
         addRuns()
         touched = order
         state.revision = revision
-        state.context = shared.map { context.union($0.context) } ?? context
+        // Only a change without a write has a dot of its own.
+        let isWritten = !dots.isEmpty
+        state.context = isWritten ? context : shared.map { context.union($0.context) } ?? context
     }
 
     /// What the record of nearly every transaction has; `nil` if it needs more.

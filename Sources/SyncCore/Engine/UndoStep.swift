@@ -140,7 +140,10 @@ extension UndoStep: WireObject {
         case .increment(let amount, let base):
             writer.member("do", "increment")
             writer.member("by", JSON.number(amount))
-            writer.member("base", base?.token)
+            if let base {
+                writer.key("base")
+                writer.token(base)
+            }
         case .tags(let trace, let added, let removed, let wasSet):
             writer.member("do", "tags")
             trace.encode(into: &writer)
@@ -189,10 +192,11 @@ extension UndoStep.Trace {
     }
 
     fileprivate func encode(into writer: inout JSONWriter) {
-        writer.member("dot", dot.token)
-        if !over.isEmpty { writer.member("over", over.map(\.token)) }
-        writer.member("restores", restores?.map(\.token))
-        if !others.isEmpty { writer.member("others", others.map(\.token)) }
+        writer.key("dot")
+        writer.token(dot)
+        if !over.isEmpty { writer.array("over", over) { $0.token($1) } }
+        if let restores { writer.array("restores", restores) { $0.token($1) } }
+        if !others.isEmpty { writer.array("others", others) { $0.token($1) } }
     }
 
     fileprivate init?(json: JSON) {
@@ -207,9 +211,6 @@ extension UndoStep.Trace {
 }
 
 extension Dot {
-    /// `"3f9a.1:1042"`: the token of this write alone.
-    fileprivate var token: String { ContextToken.render(self) }
-
     fileprivate init?(json: JSON) {
         guard let text = json.stringValue, let context = try? ContextToken.parse(text) else {
             return nil

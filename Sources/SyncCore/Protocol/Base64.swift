@@ -11,46 +11,59 @@ public enum Base64 {
 
     /// The text of these bytes: four characters for each three bytes, rounded up.
     public static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var place = 0
-        while place < bytes.count {
-            let left = bytes.count - place
-            let second = left > 1 ? bytes[place + 1] : 0
-            let third = left > 2 ? bytes[place + 2] : 0
-            let group = UInt32(bytes[place]) << 16 | UInt32(second) << 8 | UInt32(third)
-            text.append(alphabet[Int(group >> 18)])
-            text.append(alphabet[Int(group >> 12 & 63)])
-            text.append(left > 1 ? alphabet[Int(group >> 6 & 63)] : padding)
-            text.append(left > 2 ? alphabet[Int(group & 63)] : padding)
-            place += 3
+        let count = (bytes.count + 2) / 3 * 4
+        return String(unsafeUninitializedCapacity: count) { text in
+            alphabet.withUnsafeBufferPointer { alphabet in
+                for group in 0..<count / 4 {
+                    let (from, to) = (3 * group, 4 * group)
+                    let left = bytes.count - from
+                    let second = left > 1 ? bytes[from + 1] : 0
+                    let third = left > 2 ? bytes[from + 2] : 0
+                    let bits = UInt32(bytes[from]) << 16 | UInt32(second) << 8 | UInt32(third)
+                    text[to] = alphabet[Int(bits >> 18)]
+                    text[to + 1] = alphabet[Int(bits >> 12 & 63)]
+                    text[to + 2] = left > 1 ? alphabet[Int(bits >> 6 & 63)] : padding
+                    text[to + 3] = left > 2 ? alphabet[Int(bits & 63)] : padding
+                }
+            }
+            return count
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// The bytes of a text as `encode` writes it; `nil` for any other text.
     public static func decode(_ text: String) -> [UInt8]? {
-        let characters = Array(text.utf8)
-        guard characters.count.isMultiple(of: 4) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(characters.count / 4 * 3)
-        for place in stride(from: 0, to: characters.count, by: 4) {
-            let isLast = place + 4 == characters.count
-            let padded = characters[place..<place + 4].reversed().prefix { $0 == padding }.count
-            guard padded == 0 || isLast && padded < 3 else { return nil }
-            var group: UInt32 = 0
-            for character in characters[place..<place + 4 - padded] {
-                let value = values[Int(character)]
-                guard value < 64 else { return nil }
-                group = group << 6 | UInt32(value)
-            }
-            group <<= 6 * UInt32(padded)
-            // Other bits after the last byte would be a second spelling of the same bytes.
-            guard group & ((1 << (8 * UInt32(padded))) - 1) == 0 else { return nil }
-            for shift in [16, 8, 0].prefix(3 - padded) {
-                bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(shift)))
-            }
+        var text = text
+        return text.withUTF8 { characters in
+            values.withUnsafeBufferPointer { decode(characters, $0) }
         }
-        return bytes
+    }
+
+    private static func decode(
+        _ characters: UnsafeBufferPointer<UInt8>, _ values: UnsafeBufferPointer<UInt8>
+    ) -> [UInt8]? {
+        guard characters.count.isMultiple(of: 4) else { return nil }
+        let padded = characters.suffix(2).reversed().prefix { $0 == padding }.count
+        let count = characters.count / 4 * 3 - padded
+        var isValid = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: count + padded) { bytes, filled in
+            for group in 0..<characters.count / 4 {
+                let (from, to) = (4 * group, 3 * group)
+                let present = to + 3 > count ? 4 - padded : 4
+                var bits: UInt32 = 0
+                for place in from..<from + present {
+                    let value = values[Int(characters[place])]
+                    if value > 63 { isValid = false }
+                    bits = bits << 6 | UInt32(value & 63)
+                }
+                bits <<= 6 * UInt32(4 - present)
+                bytes[to] = UInt8(truncatingIfNeeded: bits >> 16)
+                bytes[to + 1] = UInt8(truncatingIfNeeded: bits >> 8)
+                bytes[to + 2] = UInt8(truncatingIfNeeded: bits)
+                // Other bits after the last byte would be a second spelling of the same bytes.
+                if bits & ((1 << (8 * UInt32(4 - present))) - 1) != 0 { isValid = false }
+            }
+            filled = count
+        }
+        return isValid ? bytes : nil
     }
 }

@@ -66,9 +66,7 @@ final class JoinHost {
 extension SharedItem {
     /// The item in the causal core alone.
     var causalForm: CausalForm? {
-        let fields = stores.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
-            .map { CausalForm.Field(id: $0.key.id, store: $0.value) }
-        return CausalForm(context: context, sorted: fields)
+        CausalForm(context: context, sorted: fields.filter { !$0.store.isEmpty })
     }
 
     /// The item after its bytes have travelled.

@@ -13,7 +13,7 @@ extension Engine {
     /// The texts of an item, and those that they meet, by the patterns that they may have then.
     func patternChecks(of item: SharedItem) -> [PatternCheck] {
         let state = form(named: item.form)?.working
-        let theirs = item.stores
+        let theirs = item.fields
         var checks: [PatternCheck] = []
         let own = state?.controlsByStore ?? [:]
         func add(
@@ -36,7 +36,7 @@ extension Engine {
             }
         }
         if let state, let shared = state.shared {
-            add(state.definition, shared.storeIDs, theirs.keys.compactMap { own[$0] }.sorted())
+            add(state.definition, shared.storeIDs, theirs.compactMap { own[$0.key] }.sorted())
         }
         if let said = SharedDefinition(in: item.registers),
             let file = try? FormDefinition.parse(
@@ -71,7 +71,6 @@ extension Engine {
 extension SharedItem {
     /// The stores of the definition's registers that are in it.
     fileprivate var registers: [CausalForm.Field] {
-        stores.map { CausalForm.Field(id: $0.key.id, store: $0.value) }
-            .filter { SharedDefinition.isRegister($0.key) }.sorted { $0.key < $1.key }
+        fields.filter { SharedDefinition.isRegister($0.key) }
     }
 }

@@ -60,24 +60,18 @@ struct JoinedStores {
         _ item: SharedItem, with state: FormState?, hidden own: [CausalForm.Field],
         _ known: CausalContext, dropsOwn: Bool
     ) {
-        let theirs = item.stores
+        let theirs = item.fields
         let contexts = JoinContexts(own: known, other: item.context)
         let places = state?.controlsByStore ?? [:]
         hidden = own
         context = known.union(item.context)
-        var keys = Set(theirs.keys)
-        // A whole that lacks a store has seen its removal.
-        if case .whole = item {
-            keys.formUnion(own.map(\.key))
-            if let state { keys.formUnion(state.stores.keys) }
-        }
-        for key in keys {
+        func join(_ key: CausalForm.Key, _ their: FieldStore) {
             let place = places[key]
             let own =
                 place.map { state?.cells[$0].store ?? FieldStore(key.kind) } ?? hidden[key]
             var store = dropsOwn && key.kind != .sealed ? FieldStore(key.kind) : own
-            store.join(theirs[key] ?? FieldStore(key.kind), contexts: contexts)
-            if store == own { continue }
+            store.join(their, contexts: contexts)
+            if store == own { return }
             if let place {
                 cells[place] = store
             } else {
@@ -85,6 +79,13 @@ struct JoinedStores {
                 hiddenKeys.insert(key)
             }
         }
+        for field in theirs { join(field.key, field.store) }
+        guard case .whole = item else { return }
+        // A whole that lacks a store has seen its removal.
+        var missing = Set(own.map(\.key))
+        if let state { missing.formUnion(state.stores.keys) }
+        missing.subtract(theirs.map(\.key))
+        for key in missing { join(key, FieldStore(key.kind)) }
     }
 }
 

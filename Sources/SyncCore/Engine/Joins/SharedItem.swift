@@ -42,14 +42,12 @@ public enum SharedItem: Sendable {
         }
     }
 
-    /// The stores that it has.
-    package var stores: [CausalForm.Key: FieldStore] {
-        let all =
-            switch self {
-            case .delta(let delta): delta.stores.map { ($0.id, $0.store) }
-            case .whole(let whole): whole.stores.map { ($0.id, $0.store) }
-            }
-        return all.reduce(into: [:]) { $0[CausalForm.Key($1.0, $1.1.kind)] = $1.1 }
+    /// The stores that it has, ascending.
+    package var fields: [CausalForm.Field] {
+        switch self {
+        case .delta(let delta): delta.stores.map { CausalForm.Field(id: $0.id, store: $0.store) }
+        case .whole(let whole): whole.fields
+        }
     }
 }
 
@@ -313,7 +311,7 @@ extension SharedItem {
 
     /// The newest time in it.
     var greatestStamp: HybridTimestamp {
-        let newest = stores.values.compactMap(\.greatestStamp).max()
+        let newest = fields.lazy.compactMap(\.store.greatestStamp).max()
         let start = HybridTimestamp(milliseconds: .min)
         guard case .delta(let delta) = self else { return newest ?? start }
         return max(delta.stamp, newest ?? start)
