@@ -124,10 +124,11 @@ def load(host, what, *more):
     return json.loads(done.stdout or "{}")
 
 
-def edits(host, *more):
-    """Edits a second of four clients that pipeline 64 each, in a form of ten fields."""
-    return load(host, "requests", "--fields", 10, "--connections", 4, "--pipeline", 64, *more)[
-        "per_second"]
+def edits(host, *more, connections=4, pipeline=64):
+    """Edits a second in a form of ten fields."""
+    return load(
+        host, "requests", "--fields", 10, "--connections", connections, "--pipeline", pipeline,
+        *more)["per_second"]
 
 
 def values(host, form="bench-0"):
@@ -144,14 +145,20 @@ def until_equal(hosts, form="bench-0"):
 
 
 def rates(here, plain):
-    """Edits a second of a shared form, and of one that is not shared, in turns."""
+    """Edits a second of a shared form, and of one that is not shared, in turns: of four clients
+    that pipeline, and of fifty that wait for each answer."""
     first = here.hosts[0]
     for host in (first, plain):
         load(host, "prepare", "--fields", 10)
     until_equal(here.hosts)
-    pairs = [[edits(host, "--seconds", SECONDS) for host in (first, plain)] for _ in range(3)]
-    until_equal(here.hosts)
-    return [peers.median(each) for each in zip(*pairs)]
+    medians = []
+    for connections, pipeline in (4, 64), (50, 1):
+        pairs = [[
+            edits(host, "--seconds", SECONDS, connections=connections, pipeline=pipeline)
+            for host in (first, plain)] for _ in range(3)]
+        until_equal(here.hosts)
+        medians.append([peers.median(each) for each in zip(*pairs)])
+    return medians
 
 
 def sustained(here):
@@ -270,9 +277,10 @@ def measure(binary):
         "%+.1f MiB of its own, %+.1f MiB of the program's file" % (*more,), "+ 1 MiB")
     row("memory of the bridge", "%.1f MB of its own, %.1f MB of program and libraries" % (
         *(each / 1e6 for each in first.memory(first.bridge)),), "10 MB")
-    linked, alone = rates(here, plain)
-    row("durable sets a second of a shared form, 4 connections, pipelining 64",
-        "%.0f; not shared %.0f; %.2f x" % (linked, alone, linked / alone), "0.8 x")
+    kinds = "4 connections, pipelining 64", "50 connections, one set at a time"
+    for kind, (linked, alone) in zip(kinds, rates(here, plain)):
+        row("durable sets a second of a shared form, " + kind,
+            "%.0f; not shared %.0f; %.2f x" % (linked, alone, linked / alone), "0.8 x")
     row("transactions a second, from the first edit until another host has them all",
         "%.0f" % sustained(here), "20,000")
     row("catch-up: transactions joined and durable a second",

@@ -126,6 +126,8 @@ struct NatsServer: Sendable {
         unsafe natsOptions_SetTimeout(settings, 5_000)
         unsafe natsOptions_SetPingInterval(settings, 2_000)
         unsafe natsOptions_SetMaxPingsOut(settings, 2)
+        // Otherwise a message waits a millisecond for others, and edits travel in bundles already.
+        unsafe natsOptions_SetSendAsap(settings, true)
         // A server that does not read must not stop the loop for long.
         unsafe natsOptions_SetWriteDeadline(settings, 5_000)
         let servers = options.servers
