@@ -95,7 +95,11 @@ extension LinkMachine {
     }
 
     /// Whether this host published a message and has all of it, which only a bundle's counters can
-    /// say: of its own wholes it may have deleted what is in them while the form was not shared.
+    /// say.
+    ///
+    /// While a form was not shared, it may have been deleted here. Then another host's edit brings
+    /// an own write back, but not what that write removed. So neither an own whole nor a bundle of
+    /// before the log was last read again is skipped.
     private func isOwn(
         _ headers: LinkHeaders, _ subject: LinkSubject, _ form: String,
         _ contexts: (String) -> CausalContext?
@@ -104,7 +108,8 @@ extension LinkMachine {
         guard headers.counters != nil else {
             return headers.run == configuration.run && subject.content == .bundles(form: form)
         }
-        return isCovered(headers, form, contexts)
+        return headers.counters.map { $0.lowerBound > reread[form] ?? 0 } ?? false
+            && isCovered(headers, form, contexts)
     }
 
     /// Whether the store has the writes that a bundle is of.
@@ -176,8 +181,13 @@ extension LinkMachine {
 
     /// Nothing that was handed over since this cursor is in the store: the logs are read from
     /// there. Forms that waited are tried again.
-    package mutating func fellBack(to cursor: LinkCursor?, at now: Moment) {
+    ///
+    /// - Parameter counters: The newest write of this replica in each form.
+    package mutating func fellBack(
+        to cursor: LinkCursor?, counters: [String: UInt64], at now: Moment
+    ) {
         self.now = now
+        reread = counters
         for place in readers.indices {
             readers[place].fallBack(
                 to: cursor?.stream(of: readers[place].site, isOwn: place == 0))

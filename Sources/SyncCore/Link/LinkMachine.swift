@@ -100,6 +100,9 @@ package struct LinkMachine: ~Copyable {
     var hostsChangedAt: UInt64?
     /// The last test of the link.
     package internal(set) var probe: LinkProbe?
+    /// The newest own writes of each form when the log was last read again. Bundles up to there
+    /// may have effects that the store has lost: see `isOwn`.
+    var reread: [String: UInt64]
     /// What the log has of the forms of the last `lookAtWholes`.
     var contexts: [(form: String, context: CausalContext)] = []
 
@@ -111,6 +114,7 @@ package struct LinkMachine: ~Copyable {
         random: @escaping @Sendable () -> UInt64, at now: Moment
     ) {
         self.configuration = configuration
+        reread = configuration.counters
         self.keys = keys
         self.random = random
         self.now = now

@@ -205,7 +205,10 @@ final class LinkHost {
         working = durable
         unwritten = []
         unwrittenWholes = []
-        machine.fellBack(to: durable.cursor, at: now)
+        let replica = durable.replica
+        machine.fellBack(
+            to: durable.cursor,
+            counters: durable.forms.mapValues { $0.highestCounter(of: replica) }, at: now)
     }
 
     /// Carries out what the machine asks for.

@@ -329,6 +329,9 @@ package final class LinkedLives {
         if let form = form(host), let lives = form.lives {
             parts.append("form \(lives), linked \(form.link != nil)")
             parts.append("[\(form.committed.context)]")
+            for store in host.engine.engine.whole(of: "shared")?.stores ?? [] {
+                parts.append("\(store.id) \(store.store)")
+            }
         } else if let deleted = host.engine.engine.whole(of: "shared") {
             parts.append("deleted \(deleted.lives), [\(deleted.context)]")
             for store in deleted.stores { parts.append("\(store.id) \(store.store.dots)") }

@@ -12,12 +12,7 @@ extension Engine {
         options.limits = configuration.limits
         options.isFollower = shared.mode == .follow
         if !shared.streams.isEmpty { options.sites = shared.streams }
-        for form in forms {
-            options.counters[form.name] = form.working.context.highestCounter(of: replica)
-        }
-        for (name, deleted) in link.deletedForms.durable where options.counters[name] == nil {
-            options.counters[name] = deleted.context.highestCounter(of: replica)
-        }
+        options.counters = ownCounters
         partWithFormerForms()
         readNewlyShared()
         let machine = LinkMachine(
@@ -30,6 +25,18 @@ extension Engine {
         self.fleet = fleet
         noteAllUnderWay(fleet)
         tellFleetOfParting()
+    }
+
+    /// The newest write of this replica in each form.
+    private var ownCounters: [String: UInt64] {
+        var counters: [String: UInt64] = [:]
+        for form in forms {
+            counters[form.name] = form.working.context.highestCounter(of: replica)
+        }
+        for (name, deleted) in link.deletedForms.durable where counters[name] == nil {
+            counters[name] = deleted.context.highestCounter(of: replica)
+        }
+        return counters
     }
 
     /// How far the store has the log of the fleet.
@@ -220,7 +227,7 @@ extension Engine {
         fleet.mustFallBack = false
         fleet.dropTaken()
         workspace.patternMeter.known = [:]
-        fleet.machine.fellBack(to: storedCursor, at: now)
+        fleet.machine.fellBack(to: storedCursor, counters: ownCounters, at: now)
     }
 
     /// A batch is durable, except for forms whose changes are lost if `isJoinLost`.
