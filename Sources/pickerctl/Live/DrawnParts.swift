@@ -128,6 +128,11 @@ struct DrawnColumn: Block {
     /// Adds an empty line.
     mutating func appendLine() { lines += 1 }
 
+    /// The lines of the part that is drawn over a line; `nil` for an empty line.
+    func part(at line: Int) -> Range<Int>? {
+        parts.lazy.map { $0.y..<$0.y + $0.canvas.buffer.lines }.first { $0.contains(line) }
+    }
+
     private func place(y: Int, _ canvas: Canvas) -> Rect {
         Rect(x: 0, y: y, columns: columns, lines: canvas.buffer.lines)
     }

@@ -138,7 +138,7 @@ extension LiveModel {
         let isWide = window.columns >= 60
         let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
-        let content = content(
+        var content = content(
             environment, columns: max(0, width - gap), lines: window.lines, &drawn)
         geometry.frames = content.frames
         geometry.contentLines = content.measure(width: width).lines
@@ -146,6 +146,15 @@ extension LiveModel {
             let shown = focusedLines(focus, environment, geometry, width)
             if let shown {
                 scroll.show(shown, content: geometry.contentLines, window: window.lines)
+                if scroll.offset > 0, let part = content.part(at: scroll.offset) {
+                    // A value at the top, without its label, would not say whose it is.
+                    scroll.showWhole(
+                        part, keeping: shown, content: geometry.contentLines, window: window.lines)
+                    while geometry.contentLines < scroll.offset + window.lines {
+                        content.appendLine()
+                        geometry.contentLines += 1
+                    }
+                }
             }
         }
         scroll.scroll(by: 0, content: geometry.contentLines, window: window.lines)
