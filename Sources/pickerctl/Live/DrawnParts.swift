@@ -226,6 +226,7 @@ struct HintsLook: Equatable {
     var canEdit: Bool
     var hasConflicts: Bool
     var hasDraft: Bool
+    var isBesideButton: Bool
     var isRunning: Bool
     var keys: KeyMap
 }
@@ -297,6 +298,7 @@ extension LiveModel {
                 canEdit: focusedIndex.map(canEdit) ?? false,
                 hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
+                isBesideButton: isBesideButton,
                 isRunning: focusedIndex.map(isRunning) ?? false,
                 keys: around.keys))
     }

@@ -120,6 +120,11 @@ extension LiveModel {
 
     /// Moves to the button at the side of another.
     private mutating func moveToButton(_ step: Int, from index: Int) {
+        if let next = button(step, from: index) { moveFocus(to: next) }
+    }
+
+    /// The button at the side of another.
+    private func button(_ step: Int, from index: Int) -> Focus? {
         let all = focusable
         guard let here = focus.flatMap({ all.firstIndex(of: $0) }),
             all.indices.contains(here + step), case .control(let field) = all[here + step],
@@ -127,8 +132,16 @@ extension LiveModel {
             presentation.definition.controls[next].section
                 == presentation.definition.controls[index].section,
             case .button = presentation.definition.controls[next].kind
-        else { return }
-        moveFocus(to: all[here + step])
+        else { return nil }
+        return all[here + step]
+    }
+
+    /// Whether Left or Right goes from the focused button to another.
+    var isBesideButton: Bool {
+        guard let index = focusedIndex,
+            case .button = presentation.definition.controls[index].kind
+        else { return false }
+        return (button(1, from: index) ?? button(-1, from: index)) != nil
     }
 
     private mutating func movePart(_ step: Int, _ field: String, of count: Int) {

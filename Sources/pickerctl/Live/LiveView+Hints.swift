@@ -124,9 +124,12 @@ extension LiveModel {
         let named = commands.filter { !around.keys.names(of: $0.0).isEmpty }
             .map { (around.keys.name(of: $0.0), $0.1) }
         let own = controlHints
-        let move = own.contains { $0.0 == "↑↓" } ? [] : [("↑↓", "move")]
+        let move = own.contains { $0.0 == "↑↓" } ? [] : [moveHint]
         return around.plain(own + move + named)
     }
+
+    /// The arrows that go to another control.
+    var moveHint: (String, String) { (isBesideButton ? "arrows" : "↑↓", "move") }
 
     /// The keys of the focused control.
     var controlHints: [(String, String)] {

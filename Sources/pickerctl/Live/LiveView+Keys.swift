@@ -36,7 +36,7 @@ extension LiveModel {
         }
         let own = controlHints + (isResettable ? named([(.reset, "reset (asks)")]) : [])
         let others =
-            [("↑↓", "move")]
+            [moveHint]
             + named([
                 (.next, "next control"), (.find, "find a control"), (.palette, "all commands"),
                 (.undo, undoHint ?? "undo"), (.redo, "redo"), (.conflict, "next conflict"),
