@@ -219,7 +219,7 @@ struct HintsLook: Equatable {
     var undo: String?
     var asks: Bool
     /// What the keys of a question that is answered with text do, or those of the proposals.
-    var answers: [String]
+    var answers: [KeyWords]
     var isReady: Bool
     /// Whether there is a text that typing appends to.
     var appends: Bool

@@ -166,16 +166,14 @@ extension LiveModel {
     }
 
     /// The keys for a typed answer.
-    func hints(of asked: TypedQuestion) -> [(String, String)] {
+    func hints(of asked: TypedQuestion) -> [KeyHint] {
         switch asked.subject {
-        case .message(nil): return [("Enter", "keep for the next change"), ("Esc", "back")]
+        case .message(nil): return [("Enter", .keepForNext), ("Esc", .back)]
         case .message(let edit?):
-            let verb = edit.action == .press ? "press" : "set"
-            return [
-                ("Enter", edit.approval == nil ? verb : "propose"), ("Esc", "change nothing"),
-            ]
-        case .vote(let vote, _): return [("Enter", vote.rawValue), ("Esc", "back")]
-        case .lease: return [("Enter", "set"), ("Esc", "back")]
+            let verb: KeyWords = edit.action == .press ? .press : .set
+            return [("Enter", edit.approval == nil ? verb : .propose), ("Esc", .changeNothing)]
+        case .vote(let vote, _): return [("Enter", .vote(vote)), ("Esc", .back)]
+        case .lease: return [("Enter", .set), ("Esc", .back)]
         }
     }
 }

@@ -196,10 +196,9 @@ struct LiveModel {
         var lastMessage = ""
 
         /// The names of keys in hints, as the terminal can display them.
-        func plain(_ hints: [(String, String)]) -> [(String, String)] {
+        func plain(_ hints: [KeyHint]) -> [KeyHint] {
             guard environment.glyphs.isASCII else { return hints }
-            let words = ["←→": "left/right", "↑↓": "up/down", "Esc ↑↓": "Esc up/down"]
-            return hints.map { (words[$0.0] ?? $0.0, $0.1) }
+            return hints.map { (KeyNames.plain($0.keys), $0.words) }
         }
     }
 

@@ -118,7 +118,9 @@ extension LiveWords {
 
     static func history(_ title: String) -> String { "History of \(title)" }
     static let nobodySetIt = "nobody has set it"
-    static func older(_ command: String) -> String { "older: \(command)" }
+    static func older(_ form: String, _ field: String) -> String {
+        "older: pickerctl history \(form)/\(field)"
+    }
     static func concurrent(isKept: Bool) -> String {
         isKept ? " (concurrent)" : " (concurrent, not kept)"
     }
