@@ -22,15 +22,23 @@ extension LiveModel {
     /// Hints without those that are less useful than help and the way out, as far as the line is
     /// too short for all.
     private func fitting(_ hints: [KeyHint]) -> [KeyHint] {
-        var hints = hints
-        for spared in [KeyWords.commands, .find, .move, .undo] {
-            let columns = hints.reduce(0) {
-                $0 + DisplayWidth.columns(of: $1.keys + $1.words.text) + 4
+        func fit(_ shown: [Int]) -> Bool {
+            let columns = shown.reduce(0) {
+                $0 + DisplayWidth.columns(of: hints[$1].keys + hints[$1].words.text) + 4
             }
-            if columns - 2 <= formColumns { break }
-            hints.removeAll { $0.words.text.prefix { $0 != " " } == spared.text }
+            return columns - 2 <= formColumns
         }
-        return hints
+        var shown = Array(hints.indices)
+        var left: [Int] = []
+        for spared in [KeyWords.commands, .find, .move, .undo] where !fit(shown) {
+            let number = shown.first { hints[$0].words.text.prefix { $0 != " " } == spared.text }
+            guard let number else { continue }
+            shown.removeAll { $0 == number }
+            left.append(number)
+        }
+        // Without the long words of undo there may be space again for what was left out before.
+        for number in left.reversed() where fit(shown + [number]) { shown.append(number) }
+        return shown.sorted().map { hints[$0] }
     }
 
     /// The hints for the keys, the most useful first.

@@ -96,6 +96,16 @@ struct LiveStatusTests {
         #expect(bench.screen().contains("◇ 2.0.0  6/20"), "\(bench.screen())")
     }
 
+    @Test("the line of keys keeps what there is space for without the long words of undo")
+    func longUndo() throws {
+        var bench = try LiveBench(form, columns: 38, lines: 40)
+        bench.changed("region", "north", by: LiveBench.me)
+        bench.focus("load")
+        let keys = lines(&bench).last ?? ""
+        #expect(!keys.contains("undo") && keys.contains("↑↓ move"), "\(keys)")
+        #expect(keys.contains("/ find"), "\(keys)")
+    }
+
     @Test("undo names a toggle's values as the form does, and never a secret's")
     func undoWords() throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)
