@@ -290,7 +290,8 @@ extension LiveModel {
                 continue
             }
             if activeEdit?.field == field { continue }
-            if !problems.isEmpty { problems[field] = nil }
+            // A text that was refused is still typed, so the reason is still true.
+            if !problems.isEmpty, drafts[field] == nil { problems[field] = nil }
             guard let peer = presentation.peer(changes[place].state.by) else { continue }
             flashes[field] = Flash(peer: peer, since: now)
         }
