@@ -98,7 +98,12 @@ extension LiveModel {
         guard let activeEdit else { return }
         switch activeEdit.kind {
         case .list, .calendar, .confirm: cancelEdit()
-        case .value(let value, _), .part(_, let value): finish(.value(value), &commands)
+        case .value(let value, _): finish(.value(value), &commands)
+        case .part(let typed, let value):
+            guard takePart(typed, value), case .value(let value, _)? = self.activeEdit?.kind else {
+                return
+            }
+            finish(.value(value), &commands)
         case .text(let editor):
             guard let index = presentation.index(activeEdit.field) else { return cancelEdit() }
             if case .secure = presentation.definition.controls[index].kind, editor.clusters.isEmpty

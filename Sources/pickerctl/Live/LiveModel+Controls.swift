@@ -209,7 +209,9 @@ extension LiveModel {
     private mutating func takeDate(_ index: Int) {
         let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind else { return }
-        if let draft = drafts[control.id], takeDate(draft.text, over: shown(index).value, index) {
+        if let draft = drafts[control.id] {
+            if takeDate(draft.text, over: shown(index).value, index) { return }
+            problems[control.id] = problems[control.id] ?? Self.notDate(control)
             return
         }
         let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)
