@@ -8,7 +8,11 @@ extension LiveModel {
     /// The text above the keys.
     var words: WordsLook {
         if let questionWords { return questionWords }
-        if let message { return WordsLook(message.text, kind: message.isError ? .error : .note) }
+        if let message {
+            return WordsLook(
+                texts: [message.text] + [message.brief].compactMap(\.self),
+                kind: message.isError ? .error : .note)
+        }
         if let pendingChoice { return pendingChoice }
         switch page {
         // They are about the control in focus.

@@ -82,6 +82,8 @@ struct LiveModel {
     /// A message that disappears after a while.
     struct Message: Equatable {
         var text: String
+        /// The same for a line that is short.
+        var brief: String?
         var isError: Bool
         var until: UInt64
     }
@@ -389,7 +391,7 @@ struct LiveModel {
     }
 
     /// Shows a message in the last line for a while.
-    mutating func say(_ text: String, isError: Bool = false) {
-        message = Message(text: text, isError: isError, until: now &+ Span.message)
+    mutating func say(_ text: String, brief: String? = nil, isError: Bool = false) {
+        message = Message(text: text, brief: brief, isError: isError, until: now &+ Span.message)
     }
 }

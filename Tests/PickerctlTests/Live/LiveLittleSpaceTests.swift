@@ -92,6 +92,10 @@ struct LiveLittleSpaceTests {
                 let cut = geometry.frames.filter { $0.rect.y < top && top < $0.rect.maxY }
                     .filter { $0.rect.lines <= geometry.window.lines / 2 + 1 }
                 #expect(cut.isEmpty, "\(what):\n\(screen)")
+                let first = screen.split(separator: "\n", omittingEmptySubsequences: false)
+                    .dropFirst(geometry.window.y).first ?? ""
+                let isEmpty = first.allSatisfy { " │┃".contains($0) }
+                #expect(top == 0 || !isEmpty, "\(what):\n\(screen)")
             }
             let all = bench.model.focusable
             for focus in all {
@@ -106,6 +110,18 @@ struct LiveLittleSpaceTests {
                 check("\(focus), moved in \(columns)x\(lines)")
             }
         }
+    }
+
+    @Test("the key that leaves though something would be lost is named in 40 columns")
+    func leaving() throws {
+        var bench = try Self.bench(40, 10)
+        bench.disconnect()
+        bench.focus("traffic")
+        bench.type("5")
+        bench.press(.enter)
+        bench.type("q")
+        #expect(bench.ending == nil)
+        #expect(bench.screen().contains("q again quits without it"), "\(bench.screen())")
     }
 
     @Test("an explanation scrolls to its last line in 40 columns")
