@@ -210,6 +210,9 @@ extension LiveModel {
             LiveWords.turned(
                 isUndo: isUndo, edit.flatMap { self.text(of: $0) } ?? names,
                 skipped: skipped.isEmpty ? nil : skipped))
+        // The focus stays at a control that shows what was undone.
+        let shown = result.fields.map(\.id) + (edit?.parts.map(\.field) ?? [])
+        if let focusedField, shown.contains(focusedField) { return }
         if let first = result.fields.first, presentation.index(first.id) != nil {
             moveFocus(to: .control(first.id))
         }
