@@ -63,6 +63,7 @@ extension LiveModel {
         }
         guard let index = presentation.index(field) else { return }
         problems[field] = nil
+        overtaken.remove(field)
         activeEdit = ControlEdit(
             field: field, context: presentation.context, base: presentation.shown(index),
             revision: presentation.state(field)?.revision ?? 0, kind: kind)

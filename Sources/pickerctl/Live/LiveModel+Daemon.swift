@@ -293,8 +293,10 @@ extension LiveModel {
                 continue
             }
             if activeEdit?.field == field { continue }
-            // A text that was refused is still typed, so the reason is still true.
-            if !problems.isEmpty, drafts[field] == nil { problems[field] = nil }
+            if problems[field] != nil {
+                // A text that was refused is still typed, so the reason is still true.
+                if drafts[field] == nil { problems[field] = nil } else { overtaken.insert(field) }
+            }
             guard let peer = presentation.peer(changes[place].state.by) else { continue }
             flashes[field] = Flash(peer: peer, since: now)
         }

@@ -165,6 +165,7 @@ extension LiveModel {
                 .reversed())
         if !takeDate(trimmed, over: shown(index).value, index) {
             drafts[control.id] = TextEditor(trimmed)
+            overtaken.remove(control.id)
             problems[control.id] = Self.notDate(control)
         }
         return true

@@ -221,6 +221,8 @@ struct LiveModel {
     /// The displayed month of a calendar, by field.
     var months: [String: YearMonth] = [:]
     var problems: [String: String] = [:]
+    /// Fields that somebody else has set while a refused text is in them.
+    var overtaken: Set<String> = []
     var flashes: [String: Flash] = [:]
     var pressed: (field: String, until: UInt64)?
     /// Conflicts that this user resolved, by field: up to this revision.

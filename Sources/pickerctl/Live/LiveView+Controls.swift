@@ -48,10 +48,12 @@ extension LiveModel {
         return state
     }
 
-    /// What somebody else has set in a control that shows a draft.
+    /// What somebody else has set in a control that shows a draft; of one that was refused, only
+    /// what was set since, as the reason needs the space.
     private func besideDraft(_ index: Int) -> PeerValue? {
         let field = presentation.definition.controls[index].id
         guard drafts[field] != nil, activeEdit?.field != field,
+            problems[field] == nil || overtaken.contains(field),
             let state = presentation.state(field), state.isSet, !state.value.isNull,
             let peer = presentation.peer(state.by)
         else { return nil }

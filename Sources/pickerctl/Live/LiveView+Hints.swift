@@ -173,6 +173,8 @@ extension LiveModel {
         case .slider, .stepper, .gauge: return [("←→", .step), ("0-9", .type)]
         case .wheels: return [("Enter", .edit), ("←→", .wheel)]
         case .date:
+            // Steps would start from the date that is set, not from the one that was refused.
+            if drafts[control.id] != nil { return [("0-9", .type)] }
             if style(index) == .graphical { return [("Enter", .chooseDay)] }
             return [("←→", .part), ("+-", .step), ("0-9", .type)]
         case .text, .secure:

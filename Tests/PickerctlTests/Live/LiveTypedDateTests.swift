@@ -27,6 +27,7 @@ struct LiveTypedDateTests {
             #expect(bench.screen().contains("✗ "), "\(bench.screen())")
             #expect(bench.screen().contains("unsaved: \(typed) · "), "\(bench.screen())")
             #expect(bench.screen().contains(why), "\(bench.screen())")
+            #expect(!bench.screen().contains("step"), "\(bench.screen())")
             bench.press(.enter)
         }
         // Nor do a step, or leaving it.
