@@ -165,8 +165,10 @@ extension LiveModel {
         let (lines, window) = (geometry.contentLines, geometry.window.lines)
         if let part = content.part(at: scroll.offset) {
             scroll.showWhole(part, keeping: shown, content: lines, window: window)
-        } else if scroll.offset < shown.lowerBound {
-            scroll.scroll(by: 1, content: lines + 1, window: window)
+        }
+        if scroll.offset < shown.lowerBound, content.part(at: scroll.offset) == nil {
+            let below = max(lines, scroll.offset + window) + 1
+            scroll.scroll(by: 1, content: below, window: window)
         }
         while geometry.contentLines < scroll.offset + window {
             content.appendLine()

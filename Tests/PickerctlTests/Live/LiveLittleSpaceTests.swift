@@ -89,11 +89,14 @@ struct LiveLittleSpaceTests {
             func check(_ what: String) {
                 let screen = bench.screen()
                 let (geometry, top) = (bench.model.geometry, bench.model.scroll.offset)
+                var again = bench
+                again.model.drawn = DrawnParts()
+                #expect(again.screen() == screen, "\(what):\n\(again.screen())")
                 let cut = geometry.frames.filter { $0.rect.y < top && top < $0.rect.maxY }
                     .filter { $0.rect.lines <= geometry.window.lines / 2 + 1 }
                 #expect(cut.isEmpty, "\(what):\n\(screen)")
-                let first = screen.split(separator: "\n", omittingEmptySubsequences: false)
-                    .dropFirst(geometry.window.y).first ?? ""
+                let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
+                let first = lines.dropFirst(geometry.window.y).first ?? ""
                 let isEmpty = first.allSatisfy { " │┃".contains($0) }
                 #expect(top == 0 || !isEmpty, "\(what):\n\(screen)")
             }
