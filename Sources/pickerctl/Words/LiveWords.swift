@@ -174,11 +174,11 @@ enum LiveWords {
             + (isSettled ? "nothing was changed" : "choose again")
     }
 
-    /// Concurrent edits of which one is kept: values with their authors.
+    /// Concurrent edits of which one is kept: values with their authors. Without a title it is brief.
     static func editedTwice(
-        _ title: String, kept: (value: String, by: String?), other: (value: String, by: String?)
+        _ title: String?, kept: (value: String, by: String?), other: (value: String, by: String?)
     ) -> String {
-        "\(title) was edited twice at once: "
+        (title.map { "\($0) was edited twice at once: " } ?? "")
             + "\(kept.value) (\(kept.by ?? ControlWords.you)) is kept, "
             + "\(other.value) (\(other.by ?? ControlWords.you)) is in the history"
     }

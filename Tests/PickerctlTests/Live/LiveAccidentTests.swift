@@ -246,7 +246,10 @@ struct LiveAccidentTests {
         bench.changed("last", "b", conflict: [sibling("a")])
         let screen = bench.screen()
         #expect(!screen.contains("conflict"))
+        #expect(screen.contains("last was edited twice at once: B (bob) is kept"))
         #expect(screen.contains("B (bob) is kept, A (you) is in the history"))
+        bench.feed(.resized(Size(columns: 50, lines: 24)))
+        #expect(bench.screen().contains("\n B (bob) is kept, A (you) is in the history"))
     }
 
     @Test("Backspace asks before it resets a value for everybody", arguments: [Key.escape, .down])
