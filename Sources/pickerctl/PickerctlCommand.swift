@@ -133,7 +133,7 @@ struct PickerctlCommand: ParsableCommand {
         ParserWording.line(
             message(for: error),
             kinds: [
-                "TIME": HistorySince.expected, "REVISION": "a number, as history lists revisions",
+                "TIME": UsageWords.since, "REVISION": UsageWords.revision,
             ])
     }
 

@@ -4,8 +4,8 @@
 
 Prints each phrase that readers had to read twice, as FILE:LINE: phrase; exit status 1 if any.
 Code itself is not checked, only comments, strings with several words, and pages. What the live form
-says is in Sources/pickerctl/Words and in ControlWords.swift, so that it can be read as a whole: a
-sentence elsewhere in the live form is found too.
+says, and why commands refuse their arguments or ask, is in Sources/pickerctl/Words and in
+ControlWords.swift, so that it can be read as a whole: such words elsewhere are found too.
 """
 
 import re
@@ -42,7 +42,14 @@ MESSAGE_PHRASES = {
     r"\bgo(?:es)? on\b": "continue",
     r"\binvalid value\b": "say what is expected",
 }
-SAID = re.compile(r'\b(?:say|refuse|WordsLook)\(\s*"([^"\\\s]*[a-zA-Z]{2,} [^"]*)"')
+# Several words in a string of the live form, but for what the argument parser prints as help.
+SENTENCE = re.compile(r"[a-zA-Z]{2,}[,;:]? +[a-zA-Z]{2,}")
+HELP = re.compile(r"\b(?:abstract|discussion|help): |\bArgumentHelp\(")
+INSERTED = r"\\\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+ANY_STRING = re.compile(rf'"((?:[^"\\]|{INSERTED}|\\.)*)"')
+# A command that refuses or asks with words of its own.
+OWN_WORDS = re.compile(
+    r"(?:\.usage\(|\bValidationError\(|\bFailure\(\s*\.\w+,|\bConsole\.confirm\()\s*\"")
 PAGES = (".md", ".mdoc")
 SOURCES = (".swift", ".c", ".h", ".py", ".sh", "")
 LEFT_OUT = ("Fuzz/Corpus", "Fuzz/FailCases", "Tests/ArchitectureTests/check_words.py", "LICENSE",
@@ -63,6 +70,20 @@ def texts(path, line):
     return STRING.findall(line)
 
 
+def misplaced(name, lines):
+    """The lines with words that belong in the files of messages, and these words."""
+    for match in OWN_WORDS.finditer("\n".join(lines)):
+        yield "\n".join(lines)[:match.end()].count("\n") + 1, " ".join(match[0].split())
+    if not name.startswith("Sources/pickerctl/Live/"):
+        return
+    for number, line in enumerate(lines, 1):
+        if COMMENT.match(line) or HELP.search(line):
+            continue
+        for text in ANY_STRING.findall(line):
+            if SENTENCE.search(re.sub(INSERTED, "", text)):
+                yield number, f'"{text}"'
+
+
 def main():
     names = subprocess.run(
         ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True,
@@ -77,11 +98,11 @@ def main():
         except UnicodeDecodeError:
             continue
         is_message = name.startswith(MESSAGES)
+        if name.startswith("Sources/pickerctl/") and not is_message:
+            for number, text in misplaced(name, lines):
+                found += 1
+                print(f"{name}:{number}: {text}; it belongs in Sources/pickerctl/Words")
         for number, line in enumerate(lines, 1):
-            if name.startswith("Sources/pickerctl/Live/"):
-                for text in SAID.findall(line):
-                    found += 1
-                    print(f"{name}:{number}: \"{text}\"; it belongs in Sources/pickerctl/Words")
             for text in texts(path, line):
                 for pattern, instead in MESSAGE_PATTERNS if is_message else PATTERNS:
                     for match in pattern.finditer(text):

@@ -45,19 +45,30 @@ struct HistoryPlotTests {
         #expect(
             Self.lines(series, .unicode).dropLast() == [
                 "traffic (Traffic): 100 now, 3 changes",
-                "100 ┤                            ⢸⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉",
+                "100 ┤                            ⢰⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒",
                 "    │                            ⢸",
-                "    │                   ⡏⠉⠉⠉⠉⠉⠉⠉⠉⠉",
+                "    │                   ⡖⠒⠒⠒⠒⠒⠒⠒⠒⠚",
                 "    │                   ⡇",
-                " 50 ┤         ⢸⠉⠉⠉⠉⠉⠉⠉⠉⠉⠁",
+                " 50 ┤         ⢰⠒⠒⠒⠒⠒⠒⠒⠒⠒⠃",
                 "    │         ⢸",
                 "    │         ⢸",
-                "  0 ┤⣀⣀⣀⣀⣀⣀⣀⣀⣀⣸",
+                "    │         ⢸",
+                "  0 ┤⠒⠒⠒⠒⠒⠒⠒⠒⠒⠚",
                 "    └───────────────┬───────────────────────",
             ])
         let ascii = Self.lines(series, .ascii)
         #expect(ascii.allSatisfy { $0.allSatisfy(\.isASCII) })
         #expect(ascii[1].hasSuffix("''''"))
+    }
+
+    @Test(
+        "ticks are the same number of lines apart", arguments: [1, 2, 3, 4, 5, 7, 9, 30, 80, 100])
+    func evenTicks(highest: Int) throws {
+        let series = try Self.series(
+            #"{"id": "n", "type": "stepper"}"#, [(25, .integer(Int64(highest)))], was: 0)
+        let lines = Self.lines(series, .unicode)
+        let ticks = lines.indices.filter { lines[$0].contains("┤") }
+        #expect(Set(zip(ticks, ticks.dropFirst()).map { $1 - $0 }).count == 1, "\(lines)")
     }
 
     @Test("a value that is not set leaves a gap, and one that nobody changed is a line")

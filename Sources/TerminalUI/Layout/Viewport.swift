@@ -26,6 +26,22 @@ public struct ScrollState: Hashable, Sendable {
         if top < offset { offset = top }
         scroll(by: 0, content: content, window: window)
     }
+
+    /// Scrolls so that the window does not begin inside `part`: it begins with its first line if
+    /// all of `lines` are visible then, otherwise after its last one. That may be so near the end
+    /// of the content that empty lines follow it, at most half of the window.
+    public mutating func showWhole(
+        _ part: Range<Int>, keeping lines: Range<Int>, content: Int, window: Int
+    ) {
+        guard part.lowerBound < offset, offset < part.upperBound else { return }
+        if lines.upperBound <= part.lowerBound + window {
+            offset = part.lowerBound
+        } else if part.upperBound <= lines.lowerBound,
+            part.upperBound + window - content <= window / 2
+        {
+            offset = part.upperBound
+        }
+    }
 }
 
 /// The visible part of a block, with a scroll bar at the right if there is more.

@@ -278,7 +278,8 @@ public struct ControlFrame: Block {
             let brief = StyledText("\(glyphs.cross) \(why.prefix { $0 != ";" })", roles.error)
             add(
                 StyledText("\(glyphs.cross) \(why)", roles.error),
-                shorter: [.init(brief, .reason)] + (space < 24 ? [.init(word, .reason)] : []))
+                shorter: [.init(brief, .reason)]
+                    + (space < 24 || state.held != nil ? [.init(word, .reason)] : []))
         }
         if let held = state.held {
             let who = held.by.map { $0.name } ?? ControlWords.anotherTerminal
@@ -288,7 +289,8 @@ public struct ControlFrame: Block {
             add(
                 mark.appending(who, color).appending(" set ", roles.dim)
                     .appending(text, roles.text.adding(.bold)),
-                shorter: [.init(mark.appending(text, color), .author)])
+                // After a reason: the line above the keys does not say who set it.
+                shorter: [.init(mark.appending(text, color), .reason)])
         }
         return notes
     }

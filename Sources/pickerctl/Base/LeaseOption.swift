@@ -35,21 +35,18 @@ struct LeaseWish: Equatable {
     func end(now: Timestamp = LocalTime.now) throws(Failure) -> LeaseEnd? {
         switch (duration, time) {
         case (nil, nil): return nil
-        case (.some, .some): throw .usage("--for and --until-time exclude each other")
+        case (.some, .some): throw .usage(UsageWords.exclude("--for", "--until-time"))
         case (let duration?, nil):
             let seconds = DurationText.seconds(duration)?.rounded(.up)
             guard let seconds, seconds >= 1, seconds <= Double(LeaseEnd.secondsMax) else {
-                throw .usage(
-                    "--for \"\(duration)\" is not from 1s to 3650d; write 90min, 2h30m or 1d")
+                throw .usage(UsageWords.notDuration("--for", duration))
             }
             return .seconds(Int64(seconds))
         case (nil, let time?):
             guard let moment = Timestamp(time) ?? LocalTime.next(time, after: now) else {
-                throw .usage(
-                    "--until-time \"\(time)\" is not a time; write 18:00, or a time of RFC 3339 "
-                        + "in UTC")
+                throw .usage(UsageWords.notTime("--until-time", time))
             }
-            guard moment > now else { throw .usage("--until-time \"\(time)\" is over already") }
+            guard moment > now else { throw .usage(UsageWords.isOver("--until-time", time)) }
             return .until(moment)
         }
     }

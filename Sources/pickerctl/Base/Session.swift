@@ -190,8 +190,7 @@ final class Session {
             return names
         }
         if let other = names.first(where: { !$0.isWholeForm }) {
-            throw .usage(
-                "\(form)/ is the whole form; leave it out, or leave out \(other.field)")
+            throw .wholeForm(form, and: other.field)
         }
         return []
     }

@@ -59,12 +59,14 @@ struct CommonOptions: ParsableArguments {
 
     func validate() throws {
         if socket?.isEmpty ?? false {
-            throw ValidationError("--socket is empty; write --socket PATH")
+            throw ValidationError(UsageWords.isEmpty("--socket", "PATH"))
         }
         if host?.isEmpty ?? false {
-            throw ValidationError("--host is empty; write --host HOST")
+            throw ValidationError(UsageWords.isEmpty("--host", "HOST"))
         }
-        if form?.isEmpty ?? false { throw ValidationError("--form is empty; write --form FORM") }
+        if form?.isEmpty ?? false {
+            throw ValidationError(UsageWords.isEmpty("--form", "FORM"))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ struct ExplainCommand: PlainCommand {
 
     func validate() throws {
         if let at, at < 0 {
-            throw ValidationError("--at is \(at); write a revision, as pickerctl history shows it")
+            throw ValidationError(UsageWords.number("--at", at, write: UsageWords.revision))
         }
     }
 

@@ -27,7 +27,7 @@ struct FormApplyCommand: ParsableCommand {
 
     func validate() throws {
         if propose, breakGlass {
-            throw ValidationError("--propose and --break-glass exclude each other")
+            throw ValidationError(UsageWords.exclude("--propose", "--break-glass"))
         }
     }
 
@@ -57,7 +57,7 @@ struct FormApplyCommand: ParsableCommand {
             try show(preview, isSame: isSame, isDone: false, session.console)
             try session.console.flush()
             try Console.confirm(
-                "apply \(InputFile.name(file)) to form \(form)?", isAgreed: false,
+                QuestionWords.apply(InputFile.name(file), to: form), isAgreed: false,
                 orElse: .unchanged("form \(form)"))
         }
         // Applies exactly what was shown: if the form has changed in the meantime, that is a

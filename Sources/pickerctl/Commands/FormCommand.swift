@@ -142,7 +142,7 @@ struct FormDeleteCommand: ParsableCommand {
         // A form that does not exist is reported before the question.
         _ = try session.definition(form)
         try Console.confirm(
-            "delete form \(form) with its values and its history?", isAgreed: yes,
+            QuestionWords.delete(form), isAgreed: yes,
             orElse: .unchanged("form \(form)"))
         var delete = FormDelete(form: form, message: try session.message(why.message))
         delete.breaksGlass = breakGlass

@@ -32,7 +32,8 @@ struct FormImportCommand: ParsableCommand {
     func validate() throws {
         guard [file, homeAssistant, gsettings].count(where: { $0 != nil }) == 1 else {
             throw ValidationError(
-                "nothing to import; write FILE, --home-assistant FILE or --gsettings SCHEMA")
+                UsageWords.nothing(
+                    to: "import", write: "FILE, --home-assistant FILE or --gsettings SCHEMA"))
         }
     }
 

@@ -20,7 +20,9 @@ struct FormPreviewCommand: ParsableCommand {
 
     func validate() throws {
         if let columns, !(1...1_000).contains(columns) {
-            throw ValidationError("--columns is \(columns); choose a number from 1 to 1000")
+            throw ValidationError(
+                UsageWords.number(
+                    "--columns", Int64(columns), write: UsageWords.range(1, 1_000)))
         }
     }
 

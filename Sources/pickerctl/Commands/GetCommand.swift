@@ -106,7 +106,7 @@ struct GetRequest: PlainRequest {
     private static func reveal(
         _ session: Session, _ form: String, _ names: [FieldName]
     ) throws(Failure) {
-        guard names.count == 1 else { throw .usage("--reveal shows one secret; name one field") }
+        guard names.count == 1 else { throw .revealsOne }
         let request = StateReveal(form: form, field: names[0].field)
         let result = try session.call(.stateReveal(request)) { json throws(DecodeError) in
             try RevealResult(decoding: json)

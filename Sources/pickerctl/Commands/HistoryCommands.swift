@@ -48,7 +48,8 @@ struct HistoryCommand: PlainCommand {
 
     func validate() throws {
         if let limit, limit < 1 {
-            throw ValidationError("--limit is \(limit); write a number of 1 or more")
+            throw ValidationError(
+                UsageWords.number("--limit", Int64(limit), write: UsageWords.oneOrMore))
         }
         if let wrong = request.misuse { throw ValidationError(wrong) }
     }
@@ -69,8 +70,6 @@ enum HistorySince: Equatable {
     case seconds(Double)
     case moment(Timestamp)
 
-    static let expected = "a duration such as 1h, a date or a time of RFC 3339 in UTC"
-
     /// A duration back from now, `2026-11-21`, or `2026-11-21T14:30:05Z`.
     init?(_ text: String) {
         if let seconds = DurationText.seconds(text) {
@@ -85,7 +84,7 @@ enum HistorySince: Equatable {
     }
 
     static func parsed(_ text: String) throws -> HistorySince {
-        guard let since = HistorySince(text) else { throw ValidationError(expected) }
+        guard let since = HistorySince(text) else { throw ValidationError(UsageWords.since) }
         return since
     }
 
@@ -118,19 +117,19 @@ struct HistoryRequest: PlainRequest {
 
     /// The error for options that exclude each other.
     var misuse: String? {
-        if redact == nil, message != nil || isAgreed { return "-m and -y need --redact" }
+        if redact == nil, message != nil || isAgreed { return UsageWords.redactNeeds }
         if redact != nil,
             isPlot || limit != nil || before != nil || since != nil || grep != nil
                 || output != .text
         {
-            return "--redact overwrites one message; the other options print the history"
+            return UsageWords.redactOnly
         }
         return switch (isPlot, output) {
-        case (true, .json): "--plot prints text, svg or csv"
-        case (false, .svg), (false, .csv): "-o \(output) needs --plot"
+        case (true, .json): UsageWords.plotFormats
+        case (false, .svg), (false, .csv): UsageWords.needs("-o \(output)", "--plot")
         case (true, _) where limit != nil || before != nil || grep != nil:
-            "--plot draws all changes; use --since to draw fewer"
-        case (true, _) where fields.isEmpty: "--plot needs a field; see pickerctl describe"
+            UsageWords.plotIsWhole
+        case (true, _) where fields.isEmpty: UsageWords.plotNeedsField
         default: nil
         }
     }
@@ -167,7 +166,7 @@ struct HistoryRequest: PlainRequest {
         _ revision: Int64, of form: String, _ session: Session
     ) throws(Failure) {
         try Console.confirm(
-            "overwrite the message of revision \(revision) of \(form)? It cannot be read again",
+            QuestionWords.overwriteMessage(of: revision, form),
             isAgreed: isAgreed, orElse: .unchanged("form \(form)"))
         let request = HistoryRedact(
             form: form, revision: revision, message: try session.message(message))

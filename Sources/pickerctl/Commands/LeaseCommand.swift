@@ -45,7 +45,7 @@ struct LeaseRequest: PlainRequest {
     /// The error for options that exclude each other.
     var misuse: String? {
         let chosen = [ends != LeaseWish(), keeps, endsNow].count { $0 }
-        return chosen == 1 ? nil : "choose one of --for, --until-time, --keep and --end"
+        return chosen == 1 ? nil : UsageWords.chooseOne("--for", "--until-time", "--keep", "--end")
     }
 
     func run() throws(Failure) {
@@ -81,7 +81,7 @@ struct LeaseRequest: PlainRequest {
             let end =
                 ends.duration.map { ["--for", $0] } ?? ends.time.map { ["--until-time", $0] } ?? []
             let command = (words + end).map(ValueText.shellWord).joined(separator: " ")
-            throw Failure(.noPermission, "\(refusal.message): \(command)")
+            throw .needsApproval(refusal.message, command)
         }
         return try session.decoded(answer) { json throws(DecodeError) in
             try SetResult(decoding: json)

@@ -106,7 +106,8 @@ struct LinkFormCommand: PlainCommand {
 
     func validate() throws {
         guard [merge, takeTheirs, keepOurs, unlink].count(where: { $0 }) <= 1 else {
-            throw ValidationError("give one of --merge, --take-theirs, --keep-ours and --unlink")
+            throw ValidationError(
+                UsageWords.chooseOne("--merge", "--take-theirs", "--keep-ours", "--unlink"))
         }
     }
 

@@ -23,7 +23,7 @@ struct RelativeRequest: PlainRequest {
 
     func run() throws(Failure) {
         let started = MonotonicClock.now()
-        if timeout != nil, !waits { throw .usage("--timeout needs --wait") }
+        if timeout != nil, !waits { throw .usage(UsageWords.needs("--timeout", "--wait")) }
         let session = Session(settings)
         var deadline = session.end(after: timeout, since: started)
         let (form, names) = try session.place(of: names)

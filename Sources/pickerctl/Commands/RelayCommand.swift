@@ -17,7 +17,7 @@ struct RelayCommand: ParsableCommand {
     func run() throws {
         let settings = common.settings
         guard settings.host == nil else {
-            throw Failure.usage("relay is what --host runs; it has no --host itself")
+            throw Failure.usage(UsageWords.relayHasNoHost)
         }
         do throws(ClientFailure) {
             let relay = try Relay(

@@ -30,7 +30,8 @@ struct RunCommand: ParsableCommand {
 
     func validate() throws {
         if command.isEmpty {
-            throw ValidationError("nothing to run; write pickerctl run -- COMMAND")
+            throw ValidationError(
+                UsageWords.nothing(to: "run", write: "pickerctl run -- COMMAND"))
         }
     }
 

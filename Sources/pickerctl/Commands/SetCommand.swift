@@ -53,16 +53,17 @@ struct SetCommand: PlainCommand {
 
     func run() throws {
         if context != nil, ifCurrent != nil {
-            throw ValidationError("--context and --if-current exclude each other")
+            throw ValidationError(UsageWords.exclude("--context", "--if-current"))
         }
         guard isHeld else { return try request.run() }
         if ends.wish != LeaseWish() {
-            throw ValidationError("--while excludes --for and --until-time")
+            throw ValidationError(UsageWords.exclude("--while", "--for", "--until-time"))
         }
         // A command can have one list of words, in which those after -- are the last.
         let command = Array(CommandLine.arguments.drop { $0 != "--" }.dropFirst())
         guard !command.isEmpty, assignments.count > command.count else {
-            throw ValidationError("--while needs a command; write --while -- COMMAND")
+            throw ValidationError(
+                UsageWords.needs("--while", "a command", write: "--while -- COMMAND"))
         }
         try HeldSet(request(of: assignments.dropLast(command.count)), command).run()
     }

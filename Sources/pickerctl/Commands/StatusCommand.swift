@@ -21,7 +21,7 @@ struct StatusCommand: PlainCommand {
 
     func validate() throws {
         if (limits && all) || ((limits || all) && output != .text) {
-            throw ValidationError("--limits, --all and -o exclude each other")
+            throw ValidationError(UsageWords.exclude("--limits", "--all", "-o"))
         }
     }
 

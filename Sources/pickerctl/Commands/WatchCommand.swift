@@ -43,13 +43,16 @@ struct WatchCommand: PlainCommand {
 
     func validate() throws {
         if let count, count < 1 {
-            throw ValidationError("--count is \(count); write a number of 1 or more")
+            throw ValidationError(
+                UsageWords.number("--count", Int64(count), write: UsageWords.oneOrMore))
         }
         if latest, exec == nil {
-            throw ValidationError("--latest needs --exec; add --exec COMMAND")
+            throw ValidationError(
+                UsageWords.needs("--latest", "--exec", write: "--exec COMMAND"))
         }
         if let since, since < 0 {
-            throw ValidationError("--since is \(since); write a revision of 0 or more")
+            throw ValidationError(
+                UsageWords.number("--since", since, write: UsageWords.revision))
         }
     }
 

@@ -34,9 +34,7 @@ struct EditBuilder {
         if assignment.operation == .minus, assignment.component == nil,
             outline[assignment.field] == nil, let odd = outline[assignment.field + "-"]
         {
-            throw .usage(
-                "\(odd.id) ends in a dash, so \(odd.id)=… means a subtraction; "
-                    + "write \(odd.id):=JSON")
+            throw .endsInDash(odd.id)
         }
         return try session.field(assignment.field, in: outline)
     }
@@ -50,8 +48,7 @@ struct EditBuilder {
         let text = try text(assignment.source)
         if let component = assignment.component {
             guard assignment.operation == .set else {
-                throw .usage(
-                    "a component has a tag; write \(field.id).\(component)=TAG")
+                throw .componentHasTag(field.id, component)
             }
             return .value(try ValueParser.component(text, component, of: field))
         }
@@ -71,10 +68,7 @@ struct EditBuilder {
             switch field.kind {
             case .slider, .stepper, .gauge:
                 return .increment(try ValueParser.increment(text, negated: isMinus, for: field))
-            default:
-                throw .usage(
-                    "\(field.id) is \(field.withArticle), and += and -= need a number or a list; "
-                        + "write \(field.id)=VALUE")
+            default: throw .notNumberOrList(field)
             }
         }
     }
@@ -91,7 +85,7 @@ struct EditBuilder {
             bytes = try InputFile.bytes(path)
         case .standardInput:
             guard !standardInputIsTaken else {
-                throw .usage("only one field can read standard input; use @FILE for the others")
+                throw .oneReadsInput
             }
             standardInputIsTaken = true
             name = "standard input"

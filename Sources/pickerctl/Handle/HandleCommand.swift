@@ -32,7 +32,8 @@ struct HandleCommand: ParsableCommand {
 
     func validate() throws {
         if command.isEmpty {
-            throw ValidationError("nothing to run; write pickerctl handle BUTTON -- COMMAND")
+            throw ValidationError(
+                UsageWords.nothing(to: "run", write: "pickerctl handle BUTTON -- COMMAND"))
         }
     }
 
@@ -47,12 +48,5 @@ struct HandleCommand: ParsableCommand {
             session, outline, buttons: buttons.isEmpty ? nil : buttons.map(\.id), path: path,
             command: command)
         Glibc.exit(try handler.run())
-    }
-}
-
-extension Failure {
-    /// A button that only counts its presses.
-    static func noRuns(_ field: FieldOutline) -> Failure {
-        .usage("\(field.id) has no runs, so nobody handles its presses; add runs to it in the form")
     }
 }

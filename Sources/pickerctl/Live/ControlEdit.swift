@@ -63,6 +63,7 @@ extension LiveModel {
         }
         guard let index = presentation.index(field) else { return }
         problems[field] = nil
+        overtaken.remove(field)
         activeEdit = ControlEdit(
             field: field, context: presentation.context, base: presentation.shown(index),
             revision: presentation.state(field)?.revision ?? 0, kind: kind)
@@ -98,7 +99,12 @@ extension LiveModel {
         guard let activeEdit else { return }
         switch activeEdit.kind {
         case .list, .calendar, .confirm: cancelEdit()
-        case .value(let value, _), .part(_, let value): finish(.value(value), &commands)
+        case .value(let value, _): finish(.value(value), &commands)
+        case .part(let typed, let value):
+            guard takePart(typed, value), case .value(let value, _)? = self.activeEdit?.kind else {
+                return
+            }
+            finish(.value(value), &commands)
         case .text(let editor):
             guard let index = presentation.index(activeEdit.field) else { return cancelEdit() }
             if case .secure = presentation.definition.controls[index].kind, editor.clusters.isEmpty

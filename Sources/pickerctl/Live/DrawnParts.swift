@@ -128,6 +128,11 @@ struct DrawnColumn: Block {
     /// Adds an empty line.
     mutating func appendLine() { lines += 1 }
 
+    /// The lines of the part that is drawn over a line; `nil` for an empty line.
+    func part(at line: Int) -> Range<Int>? {
+        parts.lazy.map { $0.y..<$0.y + $0.canvas.buffer.lines }.first { $0.contains(line) }
+    }
+
     private func place(y: Int, _ canvas: Canvas) -> Rect {
         Rect(x: 0, y: y, columns: columns, lines: canvas.buffer.lines)
     }
@@ -214,13 +219,14 @@ struct HintsLook: Equatable {
     var undo: String?
     var asks: Bool
     /// What the keys of a question that is answered with text do, or those of the proposals.
-    var answers: [String]
+    var answers: [KeyWords]
     var isReady: Bool
     /// Whether there is a text that typing appends to.
     var appends: Bool
     var canEdit: Bool
     var hasConflicts: Bool
     var hasDraft: Bool
+    var isBesideButton: Bool
     var isRunning: Bool
     var keys: KeyMap
 }
@@ -292,6 +298,7 @@ extension LiveModel {
                 canEdit: focusedIndex.map(canEdit) ?? false,
                 hasConflicts: !conflicted.isEmpty,
                 hasDraft: focusedField.map { drafts[$0] != nil } ?? false,
+                isBesideButton: isBesideButton,
                 isRunning: focusedIndex.map(isRunning) ?? false,
                 keys: around.keys))
     }

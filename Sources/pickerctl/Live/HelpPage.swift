@@ -8,12 +8,12 @@ extension LiveModel {
     /// the last line of the screen is short.
     var helpLines: [(keys: String, text: String)] {
         var lines: [(keys: String, text: String)] = []
-        func add(_ title: String, _ help: String?, _ keys: [(String, String)] = []) {
+        func add(_ title: String, _ help: String?, _ keys: [KeyHint] = []) {
             if help == nil, keys.isEmpty { return }
             let wrapped = StyledText(help ?? "").lines(width: max(10, size.columns - 4))
             lines.append((title, ""))
             if help != nil { lines += wrapped.map { (HelpPage.wholeLine, $0) } }
-            lines += keys.map { (keys: $0.0, text: $0.1) }
+            lines += keys.map { (keys: $0.keys, text: $0.words.text) }
             lines.append(("", ""))
         }
         if let index = focusedIndex {
@@ -31,64 +31,16 @@ enum HelpPage {
     /// Instead of keys: the text uses the whole line.
     static let wholeLine = " "
 
-    private static let sections: [(String, [(KeyAction, String)])] = [
-        (
-            "Move",
-            [
-                (.up, "the control above"), (.down, "the control below"),
-                (.next, "the next control"), (.previous, "the control before"),
-                (.first, "the first control"), (.last, "the last control"),
-                (.pageUp, "a page up"), (.pageDown, "a page down"), (.find, "find a control"),
-                (.fold, "fold the section"), (.conflict, "the next conflict"),
-                (.palette, "every command by its name"),
-            ]
-        ),
-        (
-            "Change",
-            [
-                (.act, "pick, toggle, open, press, type"), (.left, "to the left, less"),
-                (.right, "to the right, more"), (.increase, "one more"), (.decrease, "one less"),
-                (.edit, "type a text or number"), (.external, "text in $EDITOR"),
-                (.reset, "discard a draft, or reset to the default (asks)"),
-                (.undo, "undo your last edit"),
-                (.redo, "redo it"), (.message, "say why, for the next change"),
-                (.lease, "when the value, or the next one, ends"),
-                (.cancelRun, "cancel the run of a button (asks)"),
-            ]
-        ),
-        (
-            "More",
-            [
-                (.history, "what the control was, and who set it"),
-                (.explain, "why the control has its value"),
-                (.proposals, "what waits for approval: approve, refuse"),
-                (.forms, "open another form"),
-                (.kept, "edits that were made for another daemon"),
-                (.people, "who is here"), (.escape, "cancel, close, decide a conflict later"),
-                (.suspend, "suspend"), (.redraw, "draw the screen again"), (.help, "this page"),
-                (.leave, "quit"),
-            ]
-        ),
-    ]
-
     static func lines(_ keys: KeyMap) -> [(keys: String, text: String)] {
-        var lines: [(String, String)] = []
-        for (title, actions) in sections {
+        var lines: [(keys: String, text: String)] = []
+        for (title, actions) in HelpWords.sections {
             if !lines.isEmpty { lines.append(("", "")) }
             lines.append((title, ""))
-            for (action, text) in actions {
-                lines.append((keys.names(of: action).joined(separator: " "), text))
+            for action in actions {
+                lines.append((keys.names(of: action).joined(separator: " "), action.words))
             }
         }
-        lines += [
-            ("", ""), ("With others", ""),
-            ("1-9", "choose an option, or type a number"),
-            ("Left Right Enter", "choose a card of a conflict; settle it"),
-            ("", "A mark with a name: somebody is there."),
-            ("", "What you edit does not change: a change by somebody else waits beside it."),
-            ("Mouse", "click, drag, wheel"),
-        ]
-        return lines
+        return lines + [("", ""), (HelpWords.withOthers, "")] + HelpWords.others
     }
 
     static func block(

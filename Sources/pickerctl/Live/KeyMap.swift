@@ -66,12 +66,12 @@ struct KeyMap: Equatable {
     static func fixed(_ key: KeyEvent, for action: KeyAction) -> String? {
         guard case .character(let character) = key.key else { return nil }
         if key.modifiers.isEmpty, character.isASCII, character.isNumber {
-            return "picks an option or types a number, always"
+            return PreferenceWords.choosesAlways
         }
         switch (character, key.modifiers) {
-        case ("c", .control): return "interrupts, always"
-        case ("z", .control) where action != .suspend: return "suspends, always"
-        case ("l", .control) where action != .redraw: return "draws again, always"
+        case ("c", .control): return PreferenceWords.interruptsAlways
+        case ("z", .control) where action != .suspend: return PreferenceWords.suspendsAlways
+        case ("l", .control) where action != .redraw: return PreferenceWords.redrawsAlways
         default: return nil
         }
     }

@@ -226,19 +226,23 @@ extension LiveModel {
     /// labels have at most so many characters, and the focused control has none.
     func text(of edit: OwnEdit, labelMax: Int? = nil) -> String? {
         let arrow = around.environment.glyphs.isASCII ? "->" : "→"
+        let hasChanged = edit.parts.contains { $0.was != $0.value }
         let parts = edit.parts.compactMap { part -> String? in
             guard let index = presentation.index(part.field) else { return nil }
             if case .secure = presentation.definition.controls[index].kind {
                 return title(of: part.field)
             }
-            if part.was == part.value, part.isChoice || part.isLeased {
+            let isSame = part.was == part.value
+            if isSame, part.isChoice || part.isLeased {
                 // A choice among cards discards the others; a lease has another end.
                 let title = title(of: part.field)
                 return "\(labelMax.map { Self.brief(title, max: $0) } ?? title) "
                     + (part.isChoice ? LiveWords.conflictUndone : LiveWords.leaseUndone)
             }
-            let was = Self.brief(valueText(part.was, of: index))
-            let value = Self.brief(valueText(part.value, of: index))
+            // Of several sources, those that had the value already are left out.
+            if isSame, hasChanged { return nil }
+            let was = Self.brief(turnedText(part.was, of: index))
+            let value = Self.brief(turnedText(part.value, of: index))
             let title = title(of: part.field)
             guard let labelMax else { return "\(title) \(was) \(arrow) \(value)" }
             let name = part.field == focusedField ? "" : Self.brief(title, max: labelMax) + " "
@@ -247,6 +251,12 @@ extension LiveModel {
         if parts.isEmpty { return nil }
         if labelMax != nil, parts.count > 1 { return LiveWords.fields(parts.count) }
         return parts.joined(separator: ", ")
+    }
+
+    /// A value as undo names it. A control with several sources has none while they differ.
+    private func turnedText(_ value: JSON, of index: Int) -> String {
+        value.isNull && presentation.definition.targets[index].count > 1
+            ? ControlWords.mixed : valueText(value, of: index)
     }
 
     static func brief(_ text: String, max: Int = 16) -> String {

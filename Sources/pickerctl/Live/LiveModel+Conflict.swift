@@ -191,9 +191,9 @@ extension LiveModel {
         func pick(_ value: JSON, _ author: WireAuthor?) -> (String, String?) {
             (presentation.text(value, of: index), presentation.peer(author)?.name)
         }
+        let (kept, replaced) = (pick(state.value, state.by), pick(other.value, other.by))
         say(
-            LiveWords.editedTwice(
-                title(of: field), kept: pick(state.value, state.by),
-                other: pick(other.value, other.by)))
+            LiveWords.editedTwice(title(of: field), kept: kept, other: replaced),
+            brief: LiveWords.editedTwice(nil, kept: kept, other: replaced))
     }
 }

@@ -162,6 +162,10 @@ extension LiveModel {
         case .act?:
             if isPick, event == KeyEvent(.character(" ")), tick(&commands) { return }
             if isPick, pickAtCursor(&commands) { return }
+            // What Enter would set is not what was typed.
+            if isPick, let problem = problems.removeValue(forKey: activeEdit.field) {
+                return say(problem, isError: true)
+            }
             return commitEdit(&commands)
         case .left?: return horizontal(-1, &commands)
         case .right?: return horizontal(1, &commands)
@@ -196,8 +200,9 @@ extension LiveModel {
             if mode != .form { return commands.append(.quit(.notMet)) }
             return cancelEdit()
         }
-        takePart(typed, value)
-        editKey(event, &commands)
+        if takePart(typed, value) { return editKey(event, &commands) }
+        guard mode == .form, let action = around.keys[event], action != .act else { return }
+        perform(action, &commands)
     }
 
     // MARK: Calendars and questions

@@ -120,6 +120,11 @@ extension LiveModel {
 
     /// Moves to the button at the side of another.
     private mutating func moveToButton(_ step: Int, from index: Int) {
+        if let next = button(step, from: index) { moveFocus(to: next) }
+    }
+
+    /// The button at the side of another.
+    private func button(_ step: Int, from index: Int) -> Focus? {
         let all = focusable
         guard let here = focus.flatMap({ all.firstIndex(of: $0) }),
             all.indices.contains(here + step), case .control(let field) = all[here + step],
@@ -127,8 +132,16 @@ extension LiveModel {
             presentation.definition.controls[next].section
                 == presentation.definition.controls[index].section,
             case .button = presentation.definition.controls[next].kind
-        else { return }
-        moveFocus(to: all[here + step])
+        else { return nil }
+        return all[here + step]
+    }
+
+    /// Whether Left or Right goes from the focused button to another.
+    var isBesideButton: Bool {
+        guard let index = focusedIndex,
+            case .button = presentation.definition.controls[index].kind
+        else { return false }
+        return (button(1, from: index) ?? button(-1, from: index)) != nil
     }
 
     private mutating func movePart(_ step: Int, _ field: String, of count: Int) {
@@ -196,7 +209,9 @@ extension LiveModel {
     private mutating func takeDate(_ index: Int) {
         let control = presentation.definition.controls[index]
         guard case .date(let date) = control.kind else { return }
-        if let draft = drafts[control.id], takeDate(draft.text, over: shown(index).value, index) {
+        if let draft = drafts[control.id] {
+            if takeDate(draft.text, over: shown(index).value, index) { return }
+            problems[control.id] = problems[control.id] ?? Self.notDate(control)
             return
         }
         let value = DateValue(shown(index).value, mode: date.mode) ?? startOfDate(date)

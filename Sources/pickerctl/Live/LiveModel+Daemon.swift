@@ -210,6 +210,9 @@ extension LiveModel {
             LiveWords.turned(
                 isUndo: isUndo, edit.flatMap { self.text(of: $0) } ?? names,
                 skipped: skipped.isEmpty ? nil : skipped))
+        // The focus stays at a control that shows what was undone.
+        let shown = result.fields.map(\.id) + (edit?.parts.map(\.field) ?? [])
+        if let focusedField, shown.contains(focusedField) { return }
         if let first = result.fields.first, presentation.index(first.id) != nil {
             moveFocus(to: .control(first.id))
         }
@@ -290,7 +293,10 @@ extension LiveModel {
                 continue
             }
             if activeEdit?.field == field { continue }
-            if !problems.isEmpty { problems[field] = nil }
+            if problems[field] != nil {
+                // A text that was refused is still typed, so the reason is still true.
+                if drafts[field] == nil { problems[field] = nil } else { overtaken.insert(field) }
+            }
             guard let peer = presentation.peer(changes[place].state.by) else { continue }
             flashes[field] = Flash(peer: peer, since: now)
         }

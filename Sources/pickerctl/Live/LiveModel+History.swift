@@ -143,8 +143,8 @@ extension LiveModel {
             }
         }
         if history.hasMore {
-            let command = "pickerctl history \(presentation.form)/\(history.field)"
-            lines.append(StyledText(LiveWords.older(command), roles.dim).truncated())
+            let words = LiveWords.older(presentation.form, history.field)
+            lines.append(StyledText(words, roles.dim).truncated())
         }
         return Column(lines)
     }

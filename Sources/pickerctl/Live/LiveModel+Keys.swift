@@ -150,9 +150,8 @@ extension LiveModel {
 
     private mutating func leave(_ commands: inout [LiveCommand]) {
         guard !asksToLeave, let loss = lossByLeaving else { return commands.append(.quit(.done)) }
-        say(
-            LiveWords.leave(loss.text, around.keys.name(of: .leave), isOne: loss.isOne),
-            isError: true)
+        let brief = LiveWords.leave(around.keys.name(of: .leave), isOne: loss.isOne)
+        say(LiveWords.leave(loss.text, brief), brief: brief, isError: true)
         asksToLeave = true
     }
 

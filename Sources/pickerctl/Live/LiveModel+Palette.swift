@@ -5,24 +5,18 @@ internal import SyncCore
 internal import TerminalUI
 
 extension LiveModel {
-    static let commands: [(KeyAction, String)] = [
-        (.act, "Edit or press"), (.reset, "Reset to the default"), (.undo, "Undo"),
-        (.redo, "Redo"), (.conflict, "Next conflict"), (.kept, "Edits for another daemon"),
-        (.history, "History of the control"), (.explain, "Explain the value"),
-        (.message, "Say why, for the next change"),
-        (.lease, "When the value ends"), (.forms, "Open another form"),
-        (.cancelRun, "Cancel the run"), (.proposals, "Proposals"),
-        (.find, "Find a control"), (.fold, "Fold the section"), (.people, "Who is here"),
-        (.external, "Edit in $EDITOR"), (.help, "Help"), (.redraw, "Draw the screen again"),
-        (.suspend, "Suspend"), (.leave, "Quit"),
+    static let commands: [KeyAction] = [
+        .act, .reset, .undo, .redo, .conflict, .kept, .history, .explain, .message, .lease, .forms,
+        .cancelRun, .proposals, .find, .fold, .people, .external, .help, .redraw, .suspend, .leave,
     ]
 
     /// The commands that have an effect now, themes, and the controls to go to. A tag is the kind
     /// and the name.
     var paletteOptions: [PickerOption] {
-        let now = Self.commands.filter { hasEffect($0.0) }
+        let now = Self.commands.filter(hasEffect)
+            .map { (action: $0, label: $0.words.beginningWithCapital) }
         // The keys are in one column, where there is space for it.
-        let widest = now.map { DisplayWidth.columns(of: $0.1) }.max() ?? 0
+        let widest = now.map { DisplayWidth.columns(of: $0.label) }.max() ?? 0
         let columns = size.columns < 60 ? 0 : widest
         let commands = now.map { action, label in
             var option = PickerOption(
@@ -32,11 +26,12 @@ extension LiveModel {
             return option
         }
         let themes = Theme.all.map { theme in
-            PickerOption(tag: .string("theme \(theme.name)"), label: "Theme \(theme.name)")
+            PickerOption(tag: .string("theme \(theme.name)"), label: KeyWords.theme(theme.name))
         }
         let controls = findable.map { option in
             PickerOption(
-                tag: .string("go \(option.tag.stringValue ?? "")"), label: "Go to \(option.label)")
+                tag: .string("go \(option.tag.stringValue ?? "")"),
+                label: KeyWords.go(to: option.label))
         }
         return commands + themes + controls
     }

@@ -74,20 +74,20 @@ extension LiveModel {
         page = .proposals(selected: presentation.proposals[place].id)
     }
 
-    func proposalHints(_ selected: Int64?) -> [(String, String)] {
+    func proposalHints(_ selected: Int64?) -> [KeyHint] {
         let place = place(of: selected)
-        guard presentation.proposals.indices.contains(place) else { return [("Esc", "back")] }
-        let keys =
+        guard presentation.proposals.indices.contains(place) else { return [("Esc", .back)] }
+        let keys: [KeyHint] =
             isOwn(presentation.proposals[place])
-            ? [("w", "withdraw")] : [("a", "approve"), ("r", "refuse")]
-        return keys + [("↑↓", "move"), ("Esc", "back")]
+            ? [("w", .vote(.withdraw))] : [("a", .vote(.approve)), ("r", .vote(.refuse))]
+        return keys + [("↑↓", .move), ("Esc", .back)]
     }
 
     /// What the keys do while an answer is typed or proposals are shown, for the cache of hints.
-    var answerHints: [String] {
-        if case .typed(let asked)? = question { return hints(of: asked).map(\.1) }
+    var answerHints: [KeyWords] {
+        if case .typed(let asked)? = question { return hints(of: asked).map(\.words) }
         guard case .proposals(let selected) = page else { return [] }
-        return proposalHints(selected).map(\.1)
+        return proposalHints(selected).map(\.words)
     }
 
     /// Sends a vote.

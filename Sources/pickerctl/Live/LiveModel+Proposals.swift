@@ -165,8 +165,9 @@ extension LineForm {
         for proposal in proposals {
             let who = model.presentation.peer(proposal.by)?.name ?? ControlWords.you
             say(
-                "\(proposal.id). \(model.words(of: proposal)), by \(who)\(proposal.messageText), "
-                    + proposal.sentence { model.around.localTime($0) })
+                LineWords.proposal(
+                    proposal.id, model.words(of: proposal), by: who + proposal.messageText,
+                    proposal.sentence { model.around.localTime($0) }))
             sayDefinition(of: proposal)
         }
         say("  " + LineWords.votes)

@@ -8,7 +8,11 @@ extension LiveModel {
     /// The text above the keys.
     var words: WordsLook {
         if let questionWords { return questionWords }
-        if let message { return WordsLook(message.text, kind: message.isError ? .error : .note) }
+        if let message {
+            return WordsLook(
+                texts: [message.text] + [message.brief].compactMap(\.self),
+                kind: message.isError ? .error : .note)
+        }
         if let pendingChoice { return pendingChoice }
         switch page {
         // They are about the control in focus.
@@ -128,14 +132,12 @@ extension LiveModel {
         case .wheels(let wheels): return LiveWords.wheels(wheels.components.count)
         case .toggle: return LiveWords.flag
         case .slider, .stepper, .date, .text:
-            let words = Self.short(presentation.definition.expectedDescription(of: index))
-            // An example says more than a pattern.
-            guard let example = example(control.id),
-                let pattern = words.firstRange(of: " that matches ")
-            else { return words }
-            return LiveWords.such(words[..<pattern.lowerBound], as: example)
+            return LiveWords.accepted(
+                presentation.definition.expectedDescription(of: index),
+                such: example(control.id))
         case .gauge:
-            let words = Self.short(presentation.definition.expectedDescription(of: index))
+            let words = LiveWords.accepted(
+                presentation.definition.expectedDescription(of: index), such: nil)
             return control.isReadOnly ? joined([ControlWords.readOnly, words]) : words
         case .secure: return LiveWords.secret
         case .button(let button):
@@ -151,15 +153,6 @@ extension LiveModel {
             return ControlWords.flag(isOn)
         }
         return presentation.text(value, of: index)
-    }
-
-    /// A domain in words without its article: `0 to 100 in steps of 5`.
-    private static func short(_ words: String) -> String {
-        for start in ["a number from ", "a number of ", "a number ", "a whole number from "]
-        where words.hasPrefix(start) {
-            return String(words.dropFirst(start.count))
-        }
-        return words
     }
 
     // MARK: Why a control is disabled

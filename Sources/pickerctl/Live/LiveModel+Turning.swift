@@ -19,6 +19,8 @@ extension LiveModel {
             }
             return
         }
+        // A step from the stored date would lose the one that was typed and refused.
+        if case .date = control.kind, activeEdit == nil, drafts[control.id] != nil { return }
         guard let next = turned(index, by: step) else { return }
         turnTo(control.id, next)
     }
@@ -213,21 +215,25 @@ extension LiveModel {
         if typed.count >= (part == .year ? 4 : 2) { takePart(typed, value) }
     }
 
-    /// Sets the part to the typed digits and selects the next part.
-    mutating func takePart(_ typed: String, _ value: JSON) {
+    /// Sets the part to the typed digits and selects the next part; `false` if there is no such
+    /// month, day or time.
+    @discardableResult
+    mutating func takePart(_ typed: String, _ value: JSON) -> Bool {
         guard let activeEdit, let index = presentation.index(activeEdit.field),
             case .date(let date) = presentation.definition.controls[index].kind
-        else { return }
+        else { return false }
         let list = date.mode.parts(minuteInterval: date.minuteInterval)
         let place = min(parts[activeEdit.field] ?? 0, list.count - 1)
         guard let number = Int(typed),
             let next = DateValue(value, mode: date.mode)?.setting(list[place], to: number)
         else {
-            problems[activeEdit.field] = LiveWords.noPart("\(list[place])", typed)
-            self.activeEdit?.kind = .value(value, setsAt: nil)
-            return
+            keepRefused(
+                part: typed, at: place, of: value, LiveWords.noPart("\(list[place])", typed))
+            return false
         }
+        problems[activeEdit.field] = nil
         self.activeEdit?.kind = .value(next.json, setsAt: nil)
         if place + 1 < list.count { parts[activeEdit.field] = place + 1 }
+        return true
     }
 }

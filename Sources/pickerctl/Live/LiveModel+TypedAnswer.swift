@@ -9,6 +9,8 @@ extension LiveModel {
     struct TypedQuestion: Equatable {
         var subject: Subject
         var editor: TextEditor
+        /// Whether Enter did not accept the answer as it is.
+        var isRefused = false
 
         enum Subject: Equatable {
             /// Why: for an edit that waits, or for the next one.
@@ -53,7 +55,7 @@ extension LiveModel {
         case .escape: withdraw(asked)
         default:
             // The question says when the text is full.
-            _ = asked.editor.apply(event)
+            if asked.editor.apply(event) == .edited { asked.isRefused = false }
             question = .typed(asked)
         }
     }
@@ -62,6 +64,7 @@ extension LiveModel {
     mutating func pasteAnswer(_ text: String) -> Bool {
         guard case .typed(var asked)? = question else { return false }
         asked.editor.insert(text)
+        asked.isRefused = false
         question = .typed(asked)
         return true
     }
@@ -81,7 +84,11 @@ extension LiveModel {
                 edit.field, edit.action, context: edit.context, isCurrent: edit.isCurrent,
                 typed: edit.typed, isProposal: edit.approval != nil, &commands)
         case .lease(let field):
-            if !setLease(of: field, text, &commands) { question = .typed(asked) }
+            if !setLease(of: field, text, &commands) {
+                var refused = asked
+                refused.isRefused = true
+                question = .typed(refused)
+            }
         case .vote(let vote, let proposal):
             carryOut(vote, proposal, text.isEmpty ? around.message : text, &commands)
         }
@@ -130,7 +137,9 @@ extension LiveModel {
         case .lease(let field):
             let isLeased = presentation.index(field).flatMap(presentation.lease) != nil
             return WordsLook(
-                texts: LiveWords.lease(title(of: field), isLeased: isLeased, String(typed)),
+                texts: LiveWords.lease(
+                    title(of: field), isLeased: isLeased, String(typed),
+                    isRefused: asked.isRefused),
                 kind: .question)
         case .vote(let vote, let proposal):
             return WordsLook(
@@ -166,16 +175,14 @@ extension LiveModel {
     }
 
     /// The keys for a typed answer.
-    func hints(of asked: TypedQuestion) -> [(String, String)] {
+    func hints(of asked: TypedQuestion) -> [KeyHint] {
         switch asked.subject {
-        case .message(nil): return [("Enter", "keep for the next change"), ("Esc", "back")]
+        case .message(nil): return [("Enter", .keepForNext), ("Esc", .back)]
         case .message(let edit?):
-            let verb = edit.action == .press ? "press" : "set"
-            return [
-                ("Enter", edit.approval == nil ? verb : "propose"), ("Esc", "change nothing"),
-            ]
-        case .vote(let vote, _): return [("Enter", vote.rawValue), ("Esc", "back")]
-        case .lease: return [("Enter", "set"), ("Esc", "back")]
+            let verb: KeyWords = edit.action == .press ? .press : .set
+            return [("Enter", edit.approval == nil ? verb : .propose), ("Esc", .changeNothing)]
+        case .vote(let vote, _): return [("Enter", .vote(vote)), ("Esc", .back)]
+        case .lease: return [("Enter", .set), ("Esc", .back)]
         }
     }
 }

@@ -86,7 +86,8 @@ extension LiveModel {
     /// value, whichever part has the focus. `false` if the key has its usual meaning.
     mutating func dateKey(_ event: KeyEvent) -> Bool {
         guard Self.isLetter(event), case .character(let character) = event.key,
-            let index = focusedIndex, case .date = presentation.definition.controls[index].kind
+            let index = focusedIndex,
+            case .date(let date) = presentation.definition.controls[index].kind
         else {
             typedDate = ""
             return false
@@ -99,12 +100,56 @@ extension LiveModel {
             return false
         }
         if typedDate.isEmpty { typedDateBase = shown(index).value }
+        let field = presentation.definition.controls[index].id
+        let isRefused = activeEdit == nil && drafts[field]?.text == typedDate
         typedDate.append(character)
-        if takeDate(typedDate, over: typedDateBase, index) { return true }
+        let last = date.mode.parts(minuteInterval: date.minuteInterval).count - 1
+        if takeDate(typedDate, over: typedDateBase, index) {
+            // The part that was typed last, or the one after `T`, for what may follow.
+            let typed = typedDate.split { !$0.isNumber }.count - (character == "T" ? 0 : 1)
+            parts[field] = typedDate.contains("-") ? min(typed, last) : last
+            return true
+        }
+        // A part of it does not exist, so the rest is only typed.
+        if isRefused {
+            drafts[field] = TextEditor(typedDate)
+            return true
+        }
         if isSeparator, case .part(let typed, let value)? = activeEdit?.kind {
             takePart(typed, value)
         }
         return isSeparator
+    }
+
+    /// Ends typing into a date with a part that does not exist. The date stays as it was typed, so
+    /// that Enter does not set another one.
+    mutating func keepRefused(part typed: String, at place: Int, of value: JSON, _ why: String) {
+        guard let field = activeEdit?.field else { return }
+        guard mode == .form else {
+            activeEdit?.kind = .value(value, setsAt: nil)
+            problems[field] = why
+            return
+        }
+        cancelEdit()
+        let isWhole = typedDate.contains { !$0.isNumber }
+        drafts[field] = TextEditor(isWhole ? typedDate : Self.date(value, typed, at: place))
+        problems[field] = why
+    }
+
+    /// A date as text, with what was typed in place of a part.
+    private static func date(_ value: JSON, _ typed: String, at place: Int) -> String {
+        var text = ""
+        var part = 0
+        for character in value.stringValue ?? "" {
+            if !character.isNumber {
+                if part == place { text += typed }
+                part += 1
+                text.append(character)
+            } else if part != place {
+                text.append(character)
+            }
+        }
+        return part <= place ? text + typed : text
     }
 
     /// Text pasted at a date, at any part; `false` if the focus is not at a date.
@@ -120,13 +165,14 @@ extension LiveModel {
                 .reversed())
         if !takeDate(trimmed, over: shown(index).value, index) {
             drafts[control.id] = TextEditor(trimmed)
+            overtaken.remove(control.id)
             problems[control.id] = Self.notDate(control)
         }
         return true
     }
 
     /// Why a pasted text is refused, with one that is not.
-    private static func notDate(_ control: Control) -> String {
+    static func notDate(_ control: Control) -> String {
         guard case .date(let date) = control.kind else { return LiveWords.notDate }
         switch date.mode {
         case .date: return LiveWords.notDate(such: "2026-11-21")
@@ -161,6 +207,10 @@ extension LiveModel {
         let parts = text.split(whereSeparator: { $0 == "T" || $0 == " " }).map { part in
             // Seconds are dropped, because no control has them.
             part.contains(":") ? part.prefix(5) : part
+        }
+        // What is neither is not ignored: it may be a time that is not yet complete.
+        guard parts.count <= 2, parts.allSatisfy({ $0.contains("-") || $0.contains(":") }) else {
+            return nil
         }
         let days = parts.first { $0.contains("-") }
         let time = parts.first { $0.contains(":") }

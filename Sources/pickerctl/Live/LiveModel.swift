@@ -82,6 +82,8 @@ struct LiveModel {
     /// A message that disappears after a while.
     struct Message: Equatable {
         var text: String
+        /// The same for a line that is short.
+        var brief: String?
         var isError: Bool
         var until: UInt64
     }
@@ -196,10 +198,9 @@ struct LiveModel {
         var lastMessage = ""
 
         /// The names of keys in hints, as the terminal can display them.
-        func plain(_ hints: [(String, String)]) -> [(String, String)] {
+        func plain(_ hints: [KeyHint]) -> [KeyHint] {
             guard environment.glyphs.isASCII else { return hints }
-            let words = ["←→": "left/right", "↑↓": "up/down", "Esc ↑↓": "Esc up/down"]
-            return hints.map { (words[$0.0] ?? $0.0, $0.1) }
+            return hints.map { (KeyNames.plain($0.keys), $0.words) }
         }
     }
 
@@ -220,6 +221,8 @@ struct LiveModel {
     /// The displayed month of a calendar, by field.
     var months: [String: YearMonth] = [:]
     var problems: [String: String] = [:]
+    /// Fields that somebody else has set while a refused text is in them.
+    var overtaken: Set<String> = []
     var flashes: [String: Flash] = [:]
     var pressed: (field: String, until: UInt64)?
     /// Conflicts that this user resolved, by field: up to this revision.
@@ -390,7 +393,7 @@ struct LiveModel {
     }
 
     /// Shows a message in the last line for a while.
-    mutating func say(_ text: String, isError: Bool = false) {
-        message = Message(text: text, isError: isError, until: now &+ Span.message)
+    mutating func say(_ text: String, brief: String? = nil, isError: Bool = false) {
+        message = Message(text: text, brief: brief, isError: isError, until: now &+ Span.message)
     }
 }

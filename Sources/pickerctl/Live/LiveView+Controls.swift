@@ -28,7 +28,8 @@ extension LiveModel {
         {
             state.ghost = PeerValue(value: draft, text: valueText(draft, of: index), by: other.peer)
         }
-        if let flash = flashes[field] {
+        // A value that is beside a draft has its author there.
+        if let flash = flashes[field], state.held?.by != flash.peer {
             if flash.isBright(at: now) {
                 state.flash = flash.peer
             } else {
@@ -47,11 +48,12 @@ extension LiveModel {
         return state
     }
 
-    /// What somebody else has set in a control that shows a draft. After a refusal there is the
-    /// reason in its place.
+    /// What somebody else has set in a control that shows a draft; of one that was refused, only
+    /// what was set since, as the reason needs the space.
     private func besideDraft(_ index: Int) -> PeerValue? {
         let field = presentation.definition.controls[index].id
-        guard drafts[field] != nil, problems[field] == nil, activeEdit?.field != field,
+        guard drafts[field] != nil, activeEdit?.field != field,
+            problems[field] == nil || overtaken.contains(field),
             let state = presentation.state(field), state.isSet, !state.value.isNull,
             let peer = presentation.peer(state.by)
         else { return nil }

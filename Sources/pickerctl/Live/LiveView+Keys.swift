@@ -17,35 +17,34 @@ extension LiveModel {
 
     private func keysBox(_ environment: StyleEnvironment) -> Bordered {
         let roles = environment.roles
-        func list(_ hints: [(String, String)]) -> Column {
+        func list(_ hints: [KeyHint]) -> Column {
             Column(
                 around.plain(hints).map { key, what -> any Block in
                     Row(spacing: 0) {
                         Framed(
                             columns: 12, .leading,
                             StyledText(key, roles.text.adding(.bold)).truncated())
-                        StyledText(what, roles.dim).truncated()
+                        StyledText(what.text, roles.dim).truncated()
                     }
                 })
         }
-        func named(_ actions: [(KeyAction, String)]) -> [(String, String)] {
-            actions.compactMap { action, what in
-                let names = around.keys.names(of: action)
-                return names.isEmpty ? nil : (names.prefix(1).joined(separator: " "), what)
+        func named(_ actions: [(action: KeyAction, words: KeyWords)]) -> [KeyHint] {
+            actions.compactMap { action, words in
+                around.keys.names(of: action).first.map { ($0, words) }
             }
         }
-        let own = controlHints + (isResettable ? named([(.reset, "reset (asks)")]) : [])
+        let own = controlHints + (isResettable ? named([(.reset, .resetAsks)]) : [])
         let others =
-            [("↑↓", "move")]
+            [moveHint]
             + named([
-                (.next, "next control"), (.find, "find a control"), (.palette, "all commands"),
-                (.undo, undoHint ?? "undo"), (.redo, "redo"), (.conflict, "next conflict"),
-                (.people, "who is here"), (.leave, "quit"),
+                (.next, .nextControl), (.find, .findControl), (.palette, .allCommands),
+                (.undo, .undo(undoHint)), (.redo, .redo), (.conflict, .nextConflict),
+                (.people, .whoIsHere), (.leave, .quit),
             ])
         let half = (formColumns - 7) / 2
         return Bordered(
             title: StyledText(keysTitle, roles.heading),
-            note: StyledText("\(around.keys.name(of: .help)) all keys", roles.dim),
+            note: StyledText("\(around.keys.name(of: .help)) \(KeyWords.allKeys.text)", roles.dim),
             style: roles.border, glyphs: environment.glyphs,
             Row(spacing: 2) {
                 Framed(columns: half, .leading, list(own))
@@ -66,22 +65,9 @@ extension LiveModel {
 
     /// The kind of the focused control and its label: `Slider: Traffic`.
     var keysTitle: String {
-        guard let index = focusedIndex else { return "Section" }
+        guard let index = focusedIndex else { return KeyWords.section }
         let control = presentation.definition.controls[index]
-        let kind: String
-        switch control.kind {
-        case .picker: kind = shape(index) == .closed ? "Menu" : "Picker"
-        case .wheels: kind = "Wheels"
-        case .toggle: kind = "Toggle"
-        case .slider: kind = "Slider"
-        case .stepper: kind = "Stepper"
-        case .date: kind = "Date"
-        case .text: kind = "Text"
-        case .secure: kind = "Secret"
-        case .gauge: kind = "Gauge"
-        case .button: kind = "Button"
-        case .label: kind = "Label"
-        }
-        return "\(kind): \(control.title)"
+        return KeyWords.title(
+            control.kind, isMenu: shape(index) == .closed, control.title)
     }
 }

@@ -138,7 +138,7 @@ extension LiveModel {
         let isWide = window.columns >= 60
         let gap = isWide ? 1 : 0
         let width = max(0, window.columns - 1)
-        let content = content(
+        var content = content(
             environment, columns: max(0, width - gap), lines: window.lines, &drawn)
         geometry.frames = content.frames
         geometry.contentLines = content.measure(width: width).lines
@@ -146,12 +146,34 @@ extension LiveModel {
             let shown = focusedLines(focus, environment, geometry, width)
             if let shown {
                 scroll.show(shown, content: geometry.contentLines, window: window.lines)
+                beginWithPart(of: &content, keeping: shown, &geometry, &scroll)
             }
         }
         scroll.scroll(by: 0, content: geometry.contentLines, window: window.lines)
         Viewport(scroll, lines: window.lines, environment: environment, content)
             .render(into: &canvas, in: window)
         drawMenu(into: &canvas, in: window, environment)
+    }
+
+    /// Scrolls so that the first line of the window is the first one of a control or a title: a
+    /// value without its label would not say whose it is, and an empty line is of no use there.
+    private func beginWithPart(
+        of content: inout DrawnColumn, keeping shown: Range<Int>, _ geometry: inout LiveGeometry,
+        _ scroll: inout ScrollState
+    ) {
+        guard scroll.offset > 0 else { return }
+        let (lines, window) = (geometry.contentLines, geometry.window.lines)
+        if let part = content.part(at: scroll.offset) {
+            scroll.showWhole(part, keeping: shown, content: lines, window: window)
+        }
+        if scroll.offset < shown.lowerBound, content.part(at: scroll.offset) == nil {
+            let below = max(lines, scroll.offset + window) + 1
+            scroll.scroll(by: 1, content: below, window: window)
+        }
+        while geometry.contentLines < scroll.offset + window {
+            content.appendLine()
+            geometry.contentLines += 1
+        }
     }
 
     /// An open menu is drawn over the form, below its control, or above it if there is not enough

@@ -72,10 +72,9 @@ struct OpenCommand: ParsableCommand {
         ) { json throws(DecodeError) in try ApplyResult(decoding: json) }
         let lost = preview.invalid + preview.reset + preview.removed
         if !lost.isEmpty {
-            let question =
-                "\(file) would lose values of \(form): \(lost.joined(separator: ", ")); apply it?"
             try Console.confirm(
-                question, isAgreed: false, orElse: .unchanged("form \(form)"))
+                QuestionWords.apply(file, to: form, losing: lost), isAgreed: false,
+                orElse: .unchanged("form \(form)"))
         }
         try session.call(.formApply(FormApply(definition: definition)))
     }
@@ -106,7 +105,8 @@ struct LiveOptions: ParsableArguments {
     func validate() throws {
         if let theme, Theme.named(theme) == nil {
             throw ValidationError(
-                "no theme \"\(theme)\"; choose \(Wording.alternatives(Theme.all.map(\.name)))")
+                Wording.refusal(
+                    UsageWords.noTheme(theme), expected: Wording.oneOf(Theme.all.map(\.name))))
         }
     }
 }

@@ -46,7 +46,7 @@ struct Preferences {
     /// Parses a file. Reports each mistake and keeps the other settings.
     init(_ file: SourceTree) {
         guard case .object(let members) = file.json else {
-            if !file.json.isNull { complain(file, [], "not a mapping", "theme and keys") }
+            if !file.json.isNull { complain(file, [], PreferenceWords.noMapping) }
             return
         }
         for (name, value) in members.members {
@@ -54,22 +54,22 @@ struct Preferences {
             case "theme": take(theme: value, file)
             case "keys":
                 guard case .object(let keys) = value else {
-                    complain(file, ["keys"], "not a mapping", "an action and its keys: undo: z")
+                    complain(file, ["keys"], PreferenceWords.noKeys)
                     continue
                 }
                 for (action, keys) in keys.members { bind(action, keys, file) }
-            default: complain(file, [name], "no such setting", "theme or keys")
+            default: complain(file, [name], PreferenceWords.noSetting)
             }
         }
     }
 
     private mutating func complain(
-        _ file: SourceTree, _ path: [String], _ message: String, _ expected: String? = nil
+        _ file: SourceTree, _ path: [String], _ mistake: PreferenceWords.Mistake
     ) {
         let steps = path.map { PathStep.key($0) }
         let issue = FileIssue(
-            file: file.name, position: file.position(of: steps), path: steps, message: message,
-            expected: expected)
+            file: file.name, position: file.position(of: steps), path: steps,
+            message: mistake.message, expected: mistake.expected)
         problems.append(issue.description)
     }
 
@@ -84,7 +84,7 @@ struct Preferences {
             switch kind {
             case "light": light = theme(value, ["theme", kind], file) ?? light
             case "dark": dark = theme(value, ["theme", kind], file) ?? dark
-            default: complain(file, ["theme", kind], "no such background", "light or dark")
+            default: complain(file, ["theme", kind], PreferenceWords.noBackground)
             }
         }
         themes = .byBackground(light: light, dark: dark)
@@ -92,8 +92,8 @@ struct Preferences {
 
     private mutating func theme(_ json: JSON, _ path: [String], _ file: SourceTree) -> Theme? {
         if let theme = json.stringValue.flatMap({ Theme.named($0) }) { return theme }
-        let given = json.stringValue.map { "no theme \"\($0)\"" } ?? "not a name"
-        complain(file, path, given, Wording.oneOf(Theme.all.map(\.name)))
+        complain(
+            file, path, PreferenceWords.noTheme(json.stringValue, among: Theme.all.map(\.name)))
         return nil
     }
 
@@ -101,23 +101,19 @@ struct Preferences {
         let path = ["keys", name]
         guard let action = KeyAction(rawValue: name) else {
             return complain(
-                file, path, "no such action", Wording.oneOf(KeyAction.allCases.map(\.rawValue)))
+                file, path, PreferenceWords.noAction(among: KeyAction.allCases.map(\.rawValue)))
         }
         var events: [KeyEvent] = []
         for value in json.arrayValue ?? [json] {
             let text = value.numberValue?.description ?? value.stringValue ?? ""
             guard let event = KeyMap.key(named: text) else {
-                return complain(
-                    file, path, "no terminal sends \"\(text)\"",
-                    "a key such as u, ctrl-r, f1 or space")
+                return complain(file, path, PreferenceWords.notSent(text))
             }
             if let why = KeyMap.fixed(event, for: action) {
-                return complain(file, path, "\"\(text)\" \(why)", "another key")
+                return complain(file, path, PreferenceWords.fixed(text, why))
             }
             if let other = bound[event], other != action {
-                return complain(
-                    file, path, "\"\(text)\" is the key of \(other.rawValue) already", "another key"
-                )
+                return complain(file, path, PreferenceWords.isKey(text, of: other.rawValue))
             }
             events.append(event)
         }

@@ -60,8 +60,14 @@ struct TextPlot {
     let columns: Int
     let charset: Charset
 
-    /// The lines of a picture of numbers; each name has a line of its own.
-    private static let numberLines = 8
+    /// The lines from one tick of numbers to the next. Each distance is the same, so the picture
+    /// has about eight lines, as its ticks allow; each name has a line of its own.
+    private static func linesApart(_ intervals: Int) -> Int {
+        max(1, (7 + intervals / 2) / intervals)
+    }
+
+    /// Where in its line the dot of a tick is, so that a label is beside the level that it names.
+    private static let dotOfTick = 1
 
     /// The lines of a series: a heading, the picture with its labels, the axis of time.
     func lines(
@@ -80,26 +86,26 @@ struct TextPlot {
         switch series.axis {
         case .numbers:
             scale = PlotScale(over: series.steps.compactMap(\.level), ticksMax: 5)
-            lineCount = Self.numberLines
+            let intervals = scale.ticks.count - 1
+            lineCount = intervals * Self.linesApart(intervals) + 1
         case .names(let names):
             scale = PlotScale(over: [0, 1], ticksMax: 2)
             lineCount = max(1, names.count)
         }
+        /// The dot at a place of the scale of numbers, from the top.
+        func dot(_ place: Double) -> Int {
+            Int(((1 - place) * Double((lineCount - 1) * 4)).rounded()) + Self.dotOfTick
+        }
         func height(_ level: Double) -> Int {
             switch series.axis {
-            case .numbers:
-                let highest = Double(lineCount * 4 - 1)
-                return Int(((1 - scale.place(of: level)) * highest).rounded())
-            case .names: return Int(level) * 4 + 1
+            case .numbers: dot(scale.place(of: level))
+            case .names: Int(level) * 4 + Self.dotOfTick
             }
         }
         var labels = [String](repeating: "", count: lineCount)
         switch series.axis {
         case .numbers:
-            for tick in scale.ticks {
-                let dot = ((1 - tick.place) * Double(lineCount * 4 - 1)).rounded()
-                labels[Int(dot) / 4] = tick.label
-            }
+            for tick in scale.ticks { labels[dot(tick.place) / 4] = tick.label }
         case .names(let names):
             for (line, name) in names.enumerated() {
                 let shown = name.escapedForDisplay()

@@ -124,7 +124,7 @@ struct VoteRequest: PlainRequest {
         let parts = place.field.split(separator: "@", maxSplits: 1)
         let host = parts.count == 2 ? String(parts[1]) : nil
         guard let number = parts.first, let id = Int64(number), id > 0 else {
-            throw .usage("\"\(name)\" is not the name of a proposal; write deploy/12")
+            throw .notProposal(name)
         }
         try session.require("proposals")
         if host != nil { try session.require("verbs") }
@@ -162,7 +162,7 @@ struct VoteRequest: PlainRequest {
                 + proposal.messageText)
         for line in try definitionLines(proposal, session) { session.console.note("  \(line)") }
         try Console.confirm(
-            "approve \(proposal.name)?", isAgreed: false,
+            QuestionWords.approve(proposal.name), isAgreed: false,
             orElse: .notApproved(proposal.name))
     }
 

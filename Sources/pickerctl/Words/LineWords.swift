@@ -98,6 +98,9 @@ enum LineWords {
     }
     static func needsMessage(_ field: String) -> String { "\(field) needs a message" }
     static let votes = ":approve N, :refuse N or :withdraw N, and a message if you like."
+    static func proposal(
+        _ number: Int64, _ change: String, by name: String, _ state: String
+    ) -> String { "\(number). \(change), by \(name), \(state)" }
     static let noSuchProposal = "the number of a proposal, as :proposals lists them."
     static func vote(_ verb: String, _ change: String) -> String {
         "\(verb) \(change)? \(yesOrNo)"

@@ -30,10 +30,13 @@ extension LiveWords {
         ]
     }
 
-    /// What would be lost by leaving, and the key that leaves all the same.
-    static func leave(_ loss: String, _ key: String, isOne: Bool) -> String {
-        "\(loss); \(key) again quits without \(isOne ? "it" : "them")"
+    /// The key that leaves though something would be lost.
+    static func leave(_ key: String, isOne: Bool) -> String {
+        "\(key) again quits without \(isOne ? "it" : "them")"
     }
+
+    /// What would be lost by leaving, and the key that leaves all the same.
+    static func leave(_ loss: String, _ leave: String) -> String { "\(loss); \(leave)" }
 
     static func unsaved(in names: String) -> String { "\(names): \(unsaved)" }
     static func waits(_ edits: Int) -> String {
@@ -118,7 +121,9 @@ extension LiveWords {
 
     static func history(_ title: String) -> String { "History of \(title)" }
     static let nobodySetIt = "nobody has set it"
-    static func older(_ command: String) -> String { "older: \(command)" }
+    static func older(_ form: String, _ field: String) -> String {
+        "older: pickerctl history \(form)/\(field)"
+    }
     static func concurrent(isKept: Bool) -> String {
         isKept ? " (concurrent)" : " (concurrent, not kept)"
     }

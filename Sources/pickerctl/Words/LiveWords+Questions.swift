@@ -82,11 +82,18 @@ extension LiveWords {
     // MARK: Leases
 
     /// When a value ends, or how long the next one stays.
-    static func lease(_ title: String, isLeased: Bool, _ typed: String) -> [String] {
+    static func lease(
+        _ title: String, isLeased: Bool, _ typed: String, isRefused: Bool
+    ) -> [String] {
         let answers = "2h30m, 18:00" + (isLeased ? ", keep or end" : "")
         let what = isLeased ? "When does \(title) end?" : "How long does the next value stay?"
+        if isRefused {
+            let why = refused(notEnd, expected: answers)
+            return ["\(what) \(typed)  (\(why))", "Ends: \(typed)  (\(notEnd))"]
+        }
         return ["\(what) \(typed)  (\(answers))", "\(what) \(typed)", "Ends: \(typed)"]
     }
+    private static let notEnd = "not a time"
 
     static func noLease(_ title: String) -> String { "\(title) cannot have a value that ends" }
     static func nextEnds(_ title: String, at time: String) -> String {

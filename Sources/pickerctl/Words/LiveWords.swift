@@ -36,9 +36,16 @@ enum LiveWords {
 
     static func wheels(_ count: Int) -> String { self.count(count, "wheel") }
 
-    /// A text whose pattern is not as easy to read as an example.
-    static func such(_ what: some StringProtocol, as example: String) -> String {
-        "\(what), such as \(example)"
+    /// What is expected, without its article: `0 to 100 in steps of 5`. An example says more than
+    /// a pattern.
+    static func accepted(_ expected: String, such example: String?) -> String {
+        let starts = ["a number from ", "a number of ", "a number ", "a whole number from "]
+        let start = starts.first { expected.hasPrefix($0) } ?? ""
+        let words = expected.dropFirst(start.count)
+        guard let example, let pattern = words.firstRange(of: " that matches ") else {
+            return String(words)
+        }
+        return "\(words[..<pattern.lowerBound]), such as \(example)"
     }
 
     /// Who set a value.
@@ -167,11 +174,11 @@ enum LiveWords {
             + (isSettled ? "nothing was changed" : "choose again")
     }
 
-    /// Concurrent edits of which one is kept: values with their authors.
+    /// Concurrent edits of which one is kept: values with their authors. Without a title it is brief.
     static func editedTwice(
-        _ title: String, kept: (value: String, by: String?), other: (value: String, by: String?)
+        _ title: String?, kept: (value: String, by: String?), other: (value: String, by: String?)
     ) -> String {
-        "\(title) was edited twice at once: "
+        (title.map { "\($0) was edited twice at once: " } ?? "")
             + "\(kept.value) (\(kept.by ?? ControlWords.you)) is kept, "
             + "\(other.value) (\(other.by ?? ControlWords.you)) is in the history"
     }

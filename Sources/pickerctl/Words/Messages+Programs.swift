@@ -68,6 +68,10 @@ extension Failure {
         Failure(.timedOut, "\(id) has not ended yet; see pickerctl get \(id)")
     }
 
+    static func needsApproval(_ why: String, _ command: String) -> Failure {
+        Failure(.noPermission, "\(why): \(command)")
+    }
+
     static func notApproved(_ proposal: String) -> Failure {
         Failure(.notMet, "\(proposal) is not approved")
     }

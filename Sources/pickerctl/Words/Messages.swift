@@ -135,7 +135,9 @@ extension Failure {
 
     /// An argument that is not `FIELD=VALUE`; `words` are it and all after it.
     static func notAssignment(_ words: ArraySlice<String>, verb: String) -> Failure {
-        guard var name = words.first else { return .usage("nothing to \(verb)") }
+        guard var name = words.first else {
+            return .usage(UsageWords.nothing(to: verb, write: "pickerctl \(verb) FIELD=VALUE"))
+        }
         if let equals = name.firstIndex(of: "="), equals != name.indices.last {
             return .usage("\"\(name)\" has no field; write pickerctl \(verb) FIELD=VALUE")
         }

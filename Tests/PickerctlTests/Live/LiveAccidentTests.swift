@@ -246,7 +246,10 @@ struct LiveAccidentTests {
         bench.changed("last", "b", conflict: [sibling("a")])
         let screen = bench.screen()
         #expect(!screen.contains("conflict"))
+        #expect(screen.contains("last was edited twice at once: B (bob) is kept"))
         #expect(screen.contains("B (bob) is kept, A (you) is in the history"))
+        bench.feed(.resized(Size(columns: 50, lines: 24)))
+        #expect(bench.screen().contains("\n B (bob) is kept, A (you) is in the history"))
     }
 
     @Test("Backspace asks before it resets a value for everybody", arguments: [Key.escape, .down])
@@ -297,15 +300,23 @@ struct LiveAccidentTests {
     @Test("what somebody else sets is beside a draft, never instead of it")
     func besideDraft() throws {
         var bench = try LiveBench(example: "deploy", columns: 100, lines: 30)
+        bench.changed("version", "1.0.0")
+        bench.pass(milliseconds: 70_000)
         bench.focus("version")
         bench.press(.enter)
         bench.type("x")
         bench.press(.enter)
         #expect(bench.screen().contains("1.0.0x"))
-        bench.changed("version", "9.9.9")
-        bench.pass(milliseconds: 70_000)
-        #expect(bench.screen().contains("1.0.0x"))
-        #expect(bench.screen().contains("bob set 9.9.9"), "\(bench.screen())")
+        // What was set before has no place beside the reason.
+        #expect(bench.screen().contains("✗ must match the pattern\n"), "\(bench.screen())")
+        for wait in [0, 70_000] {
+            bench.changed("version", "9.9.9")
+            bench.pass(milliseconds: UInt64(wait))
+            let screen = bench.screen()
+            #expect(screen.contains("1.0.0x"))
+            #expect(screen.contains("✗ invalid  ◇ bob set 9.9.9"), "\(screen)")
+            #expect(screen.contains("unsaved: 1.0.0x · must match the pattern"), "\(screen)")
+        }
     }
 
     @Test("a destructive button asks, with a question of its own or not")

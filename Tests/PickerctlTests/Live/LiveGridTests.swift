@@ -169,6 +169,10 @@ struct LiveGridTests {
         #expect(bench.model.focusedField == "stop")
         bench.press(.left)
         #expect(bench.model.focusedField == "go")
+        // The line of keys names all arrows there, and only there.
+        #expect(bench.screen().contains("arrows move"))
+        bench.focus("region")
+        #expect(bench.screen().contains("↑↓ move"))
         // The question is below, so that the buttons stay.
         bench.focus("stop")
         bench.press(.enter)

@@ -1,5 +1,6 @@
 import PickerClient
 import SyncCore
+import TerminalUI
 import Testing
 
 @testable import pickerctl
@@ -57,6 +58,20 @@ struct LiveLeaseTests {
             lease: FieldLease(
                 id: "a.1:2", until: nil, by: LiveBench.author(LiveBench.bob, "bob"), then: 50))
         #expect(bench.model.lease(1)?.text == "held, then 50")
+    }
+
+    @Test("an answer that is not a time is refused in words", arguments: [80, 40])
+    func notTime(columns: Int) throws {
+        var bench = try LiveBench(Self.form, columns: columns)
+        bench.focus("traffic")
+        bench.type("L")
+        bench.type("5x")
+        #expect(!bench.screen().contains("not a time"))
+        bench.press(.enter)
+        #expect(bench.screen().contains("not a time"), "\(bench.screen())")
+        #expect(bench.screen().contains("5x"), "\(bench.screen())")
+        bench.press(.backspace)
+        #expect(!bench.screen().contains("not a time"), "\(bench.screen())")
     }
 
     @Test("a lease of another host is shown with it, and the host where it should have ended")

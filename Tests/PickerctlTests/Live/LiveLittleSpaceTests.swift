@@ -80,6 +80,53 @@ struct LiveLittleSpaceTests {
         #expect(bench.screen().contains("\nb Traffic to the"), "\(bench.screen())")
     }
 
+    @Test(
+        "the view begins with the first line of a control, after a resize and after each move",
+        arguments: ["controls", "deploy", "ice-cream", "income"])
+    func beginsWithLabel(example: String) throws {
+        for (columns, lines) in [(40, 10), (20, 5), (40, 24)] {
+            var bench = try LiveBench(example: example, columns: 80, lines: 24)
+            func check(_ what: String) {
+                let screen = bench.screen()
+                let (geometry, top) = (bench.model.geometry, bench.model.scroll.offset)
+                var again = bench
+                again.model.drawn = DrawnParts()
+                #expect(again.screen() == screen, "\(what):\n\(again.screen())")
+                let cut = geometry.frames.filter { $0.rect.y < top && top < $0.rect.maxY }
+                    .filter { $0.rect.lines <= geometry.window.lines / 2 + 1 }
+                #expect(cut.isEmpty, "\(what):\n\(screen)")
+                let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
+                let first = lines.dropFirst(geometry.window.y).first ?? ""
+                let isEmpty = first.allSatisfy { " │┃".contains($0) }
+                #expect(top == 0 || !isEmpty, "\(what):\n\(screen)")
+            }
+            let all = bench.model.focusable
+            for focus in all {
+                bench.feed(.resized(Size(columns: 80, lines: 24)))
+                bench.model.moveFocus(to: focus)
+                _ = bench.screen()
+                bench.feed(.resized(Size(columns: columns, lines: lines)))
+                check("\(focus), resized to \(columns)x\(lines)")
+            }
+            for focus in all + all.reversed() {
+                bench.model.moveFocus(to: focus)
+                check("\(focus), moved in \(columns)x\(lines)")
+            }
+        }
+    }
+
+    @Test("the key that leaves though something would be lost is named in 40 columns")
+    func leaving() throws {
+        var bench = try Self.bench(40, 10)
+        bench.disconnect()
+        bench.focus("traffic")
+        bench.type("5")
+        bench.press(.enter)
+        bench.type("q")
+        #expect(bench.ending == nil)
+        #expect(bench.screen().contains("q again quits without it"), "\(bench.screen())")
+    }
+
     @Test("an explanation scrolls to its last line in 40 columns")
     func scrolls() throws {
         var bench = try Self.bench(40, 10)

@@ -4,19 +4,11 @@ import Testing
 
 @testable import pickerctl
 
-private let form = """
-    form: t
-    fields:
-      - {id: on, type: toggle}
-      - {id: name, type: text, maxLength: 20}
-      - {id: word, type: text}
-    """
-
 @Suite("a text that is ready for typing")
 struct LiveReadyTextTests {
     @Test("typing appends to a text: the caret is at its end before a letter, and ^U clears")
     func appends() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(LiveTypingTests.form)
         bench.changed("name", "1.0.0")
         bench.press(.down)
         let screen = bench.screen()
@@ -41,7 +33,7 @@ struct LiveReadyTextTests {
             (KeyEvent(.character("w"), .control), "1.0."),
         ])
     func readlineKeys(_ key: (event: KeyEvent, text: String)) throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(LiveTypingTests.form)
         bench.changed("name", "1.0.0")
         bench.press(.down)
         bench.feed(.input(.key(key.event)))
@@ -54,7 +46,7 @@ struct LiveReadyTextTests {
 
     @Test("a caret that moves in a text does not change it; at rest, Backspace asks for a reset")
     func caret() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(LiveTypingTests.form)
         bench.changed("name", "1.0.0")
         bench.press(.down, .left, .left, .up)
         #expect(bench.model.drafts.isEmpty && bench.edits.isEmpty)
@@ -69,7 +61,7 @@ struct LiveReadyTextTests {
 
     @Test("a text that was emptied and not set says so, not only its prompt")
     func emptied() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(LiveTypingTests.form)
         bench.changed("name", "1.0.0")
         bench.press(.down)
         bench.press(.character("u"), .control)

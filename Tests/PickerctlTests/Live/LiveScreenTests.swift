@@ -11,7 +11,7 @@ import Testing
 /// pictures of all of them.
 @Suite("whole screens")
 struct LiveScreenTests {
-    private typealias Look = ScreenGolden.Look
+    typealias Look = ScreenGolden.Look
 
     private static let sizes = [(80, 24), (100, 30), (40, 10)]
 
@@ -26,7 +26,7 @@ struct LiveScreenTests {
             with: "\(name)-\(size)-\(look.rawValue).ansi", shown: bench.screen())
     }
 
-    private func check(
+    func check(
         _ name: String, _ looks: [Look], _ make: (Int, Int) throws -> LiveBench
     ) throws {
         for (columns, lines) in Self.sizes {
@@ -118,7 +118,7 @@ struct LiveScreenTests {
         }
     }
 
-    private static let busyLooks: [Look] = [.truecolor, .sixteen, .plain, .ascii]
+    static let busyLooks: [Look] = [.truecolor, .sixteen, .plain, .ascii]
 
     /// The deploy form after what somebody did in one control.
     private func check(
@@ -133,7 +133,7 @@ struct LiveScreenTests {
     }
 
     /// People, a draft of one of them, and a conflict.
-    private func busy(_ columns: Int, _ lines: Int) throws -> LiveBench {
+    func busy(_ columns: Int, _ lines: Int) throws -> LiveBench {
         var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
         bench.bobIs(at: "traffic", draft: 40)
         let sibling = Sibling(
@@ -197,146 +197,6 @@ struct LiveScreenTests {
         }
     }
 
-    /// What a runbook has besides values: a run with its progress, one that failed, a value that
-    /// ends by itself.
-    private func runbook(
-        _ columns: Int, _ lines: Int, isAway: Bool = false
-    ) throws -> LiveBench {
-        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-        let now = Timestamp("2026-11-21T14:03:00.000Z") ?? Timestamp(milliseconds: 0)
-        bench.model.around.clock = { now }
-        let run = ButtonRun(
-            press: "a.1:7", by: LiveBench.author(LiveBench.me, "ann"), at: now,
-            state: .running, since: Timestamp(milliseconds: now.milliseconds - 41_000),
-            handler: LiveBench.author(LiveBench.bob, "bob"))
-        bench.changed("start", 1, runs: ButtonRuns(waiting: 1, running: [run], last: nil))
-        bench.feed(
-            .client(
-                .progress(
-                    ButtonProgressed(
-                        form: "deploy", field: "start", press: run.press,
-                        fraction: DecimalNumber("0.62"), text: "copying images",
-                        isAway: isAway))))
-        bench.changed(
-            "maintenance", true,
-            lease: FieldLease(
-                id: "a.1:1", until: Timestamp(milliseconds: now.milliseconds + 7_152_000),
-                by: LiveBench.author(LiveBench.bob, "bob"), then: nil))
-        bench.pass(milliseconds: 3_000)
-        bench.focus("start")
-        return bench
-    }
-
-    @Test("a runbook at work: a run with its progress, a value that ends, and what is asked")
-    func runs() throws {
-        try check("runbook", Look.allCases) { try runbook($0, $1) }
-        try check("away-handler", Self.busyLooks) { try runbook($0, $1, isAway: true) }
-        try check("cancel-run", Self.busyLooks) { columns, lines in
-            var bench = try runbook(columns, lines)
-            bench.type("X")
-            return bench
-        }
-        try check("message", Self.busyLooks) { columns, lines in
-            var bench = try runbook(columns, lines)
-            bench.focus("rollback")
-            bench.press(.enter)
-            bench.type("y")
-            bench.type("INC-231")
-            return bench
-        }
-        try check("lease", Self.busyLooks) { columns, lines in
-            var bench = try runbook(columns, lines)
-            bench.focus("maintenance")
-            bench.type("L")
-            bench.type("1h")
-            return bench
-        }
-        try check("undo", Self.busyLooks) { columns, lines in
-            var bench = try runbook(columns, lines)
-            bench.changed("traffic", 40, by: LiveBench.me)
-            bench.type("u")
-            return bench
-        }
-    }
-
-    /// Changes that wait for others: of values, with an end, of the definition, and one of one's
-    /// own; somebody has broken the glass.
-    private func proposals(_ columns: Int, _ lines: Int) throws -> LiveBench {
-        var bench = try LiveBench(example: "deploy", columns: columns, lines: lines)
-        let now = Timestamp("2026-11-21T14:03:00.000Z") ?? Timestamp(milliseconds: 0)
-        bench.model.around.clock = { now }
-        var definition = bench.model.presentation.definition.json
-        definition = try JSON(
-            parsing: definition.encodedText
-                .replacingOccurrences(of: #""max":64"#, with: #""max":128"#)
-                .replacingOccurrences(of: #""within":"30m""#, with: #""within":"1h""#))
-        let contents: [(user: String, message: String?, FormProposal.Content)] = [
-            (
-                "bob", "INC-231: half of the traffic",
-                .values([.init(field: "traffic", .value(50), was: 0)], lease: .seconds(7_200))
-            ),
-            ("bob", nil, .definition(definition)),
-            (
-                "ann", "INC-232",
-                .values(
-                    [
-                        .init(field: "traffic", .value(75), was: 0),
-                        .init(field: "replicas", .value(12), was: 3),
-                    ], lease: nil)
-            ),
-        ]
-        for (number, (user, message, content)) in contents.enumerated() {
-            let proposal = FormProposal(
-                id: Int64(number) + 12, form: "deploy",
-                by: LiveBench.author(user == "bob" ? LiveBench.bob : LiveBench.me, user),
-                at: Timestamp(milliseconds: now.milliseconds - 60_000),
-                until: Timestamp(milliseconds: now.milliseconds + 1_740_000), message: message,
-                content: content, fields: ["traffic"], needs: 1)
-            bench.feed(.client(.proposal(proposal)))
-        }
-        bench.model.brokenGlass.by = "dave"
-        bench.model.brokenGlass.at = Timestamp(milliseconds: now.milliseconds - 600_000)
-        bench.pass(milliseconds: 7_000)
-        bench.focus("traffic")
-        return bench
-    }
-
-    @Test("what waits for approval: beside the control, on its page, and a vote")
-    func approval() throws {
-        try check("proposed", Self.busyLooks, proposals)
-        try check("proposals", Self.busyLooks) { columns, lines in
-            var bench = try proposals(columns, lines)
-            bench.type("P")
-            return bench
-        }
-        try check("approve", Self.busyLooks) { columns, lines in
-            var bench = try proposals(columns, lines)
-            bench.type("P")
-            bench.press(.down)
-            bench.type("a")
-            bench.type("looks good")
-            return bench
-        }
-    }
-
-    @Test("what waits for approval as sentences")
-    func accessibleApproval() throws {
-        var model = try proposals(80, 24).model
-        model.around.environment = Look.ascii.environment
-        var form = LineForm(model, isPerson: true)
-        form.begin()
-        var commands: [LiveCommand] = []
-        for line in [":proposals", ":approve 13 fine", "no"] { form.answer(line, &commands) }
-        let text = form.takeOutput().joined(separator: "\n") + "\n"
-        try ScreenGolden.compare(text, with: "proposals-accessible.txt", shown: text)
-    }
-
-    @Test("a runbook at work as sentences")
-    func accessibleRuns() throws {
-        let text = sentences(try runbook(80, 24))
-        try ScreenGolden.compare(text, with: "runbook-accessible.txt", shown: text)
-    }
-
     @Test("the keys of the focused control, and all keys")
     func help() throws {
         try check("keys", at: "traffic") { $0.type("?") }
@@ -375,35 +235,5 @@ struct LiveScreenTests {
             bench.answer(
                 .result(LiveHistoryTests.page([(5, 20, 80), (30, 50, 20)], of: "traffic")))
         }
-    }
-
-    // MARK: Accessible
-
-    /// What is read to somebody who keeps every value.
-    private func sentences(_ bench: LiveBench) -> String {
-        var model = bench.model
-        model.around.environment = Look.ascii.environment
-        var form = LineForm(model, isPerson: true)
-        form.begin()
-        var commands: [LiveCommand] = []
-        var answers = 0
-        while form.question != .command, answers < 1_000 {
-            form.answer("", &commands)
-            answers += 1
-        }
-        return form.takeOutput().joined(separator: "\n") + "\n"
-    }
-
-    @Test(
-        "every example form as sentences", arguments: ["controls", "deploy", "ice-cream", "income"])
-    func accessible(_ name: String) throws {
-        let text = sentences(try LiveBench(example: name, columns: 80, lines: 24))
-        try ScreenGolden.compare(text, with: "\(name)-accessible.txt", shown: text)
-    }
-
-    @Test("a busy moment as sentences")
-    func accessibleConflict() throws {
-        let text = sentences(try busy(80, 24))
-        try ScreenGolden.compare(text, with: "conflict-accessible.txt", shown: text)
     }
 }

@@ -96,6 +96,16 @@ struct LiveStatusTests {
         #expect(bench.screen().contains("◇ 2.0.0  6/20"), "\(bench.screen())")
     }
 
+    @Test("the line of keys keeps what there is space for without the long words of undo")
+    func longUndo() throws {
+        var bench = try LiveBench(form, columns: 38, lines: 40)
+        bench.changed("region", "north", by: LiveBench.me)
+        bench.focus("load")
+        let keys = lines(&bench).last ?? ""
+        #expect(!keys.contains("undo") && keys.contains("↑↓ move"), "\(keys)")
+        #expect(keys.contains("/ find"), "\(keys)")
+    }
+
     @Test("undo names a toggle's values as the form does, and never a secret's")
     func undoWords() throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)
@@ -103,6 +113,45 @@ struct LiveStatusTests {
         #expect(bench.screen().contains("u undo off→on"))
         bench.changed("token", .null, by: LiveBench.me, isSecretSet: true)
         #expect(bench.screen().contains("u undo Token"))
+    }
+
+    @Test("undo of a control with sources names what changed, and the focus stays at it")
+    func undoSources() throws {
+        var bench = try LiveBench(
+            """
+            form: t
+            fields:
+              - {id: hall, type: toggle, label: Hall, default: true}
+              - {id: attic, type: toggle, label: Attic}
+              - {id: all, type: toggle, label: All, sources: [hall, attic]}
+            """)
+        bench.focus("all")
+        func change(_ revision: Revision, _ values: [(String, was: JSON, JSON)]) -> StateChanged {
+            let author = LiveBench.author(LiveBench.me, "ann")
+            return StateChanged(
+                form: "t", revision: revision, context: "a.1:\(revision)",
+                changes: values.map { field, was, value in
+                    let state = FieldState(
+                        value: value, revision: revision, isSet: true, by: author, at: nil,
+                        conflict: [], isSecretSet: nil)
+                    return FieldChange(field: field, state: state, was: was)
+                })
+        }
+        let edit = change(
+            50, [("hall", true, true), ("attic", false, true), ("all", .null, true)])
+        bench.feed(.client(.changed(edit)))
+        #expect(bench.screen().contains("u undo 2 fields"), "\(bench.screen())")
+        bench.type("u")
+        var writer = JSONWriter()
+        let back = change(
+            51, [("hall", true, true), ("attic", true, false), ("all", true, .null)])
+        SetResult(
+            form: "t", revision: 51, context: "a.1:51",
+            fields: back.changes.map { NamedField(id: $0.field, state: $0.state) }
+        ).encode(into: &writer)
+        bench.answer(.result(try JSON(parsing: String(decoding: writer.take(), as: UTF8.self))))
+        #expect(status(&bench).contains("undone: Attic off → on, All mixed → on"))
+        #expect(bench.model.focusedField == "all")
     }
 
     @Test("a hint says what the key does: no draft of a secret, a press, a lease")

@@ -5,25 +5,25 @@ import Testing
 
 @testable import pickerctl
 
-private let form = """
-    form: t
-    fields:
-      - {id: on, type: toggle}
-      - {id: name, type: text, maxLength: 20}
-      - {id: word, type: text}
-      - {id: share, type: slider, min: 0, max: 1, step: 0.1, default: 0.2}
-      - {id: opens, type: date, mode: dateAndTime, default: "2026-11-21T14:30"}
-      - {id: day, type: date, mode: date, default: "2026-11-21"}
-      - {id: time, type: date, mode: time, default: "14:30"}
-      - {id: region, type: picker, style: menu, options: [
-          {section: Europe, options: [eu-west, eu-north]}, {section: America, options: [us-east]}]}
-    """
-
 @Suite("typing into what is only focused")
 struct LiveTypingTests {
+    static let form = """
+        form: t
+        fields:
+          - {id: on, type: toggle}
+          - {id: name, type: text, maxLength: 20}
+          - {id: word, type: text}
+          - {id: share, type: slider, min: 0, max: 1, step: 0.1, default: 0.2}
+          - {id: opens, type: date, mode: dateAndTime, default: "2026-11-21T14:30"}
+          - {id: day, type: date, mode: date, default: "2026-11-21"}
+          - {id: time, type: date, mode: time, default: "14:30"}
+          - {id: region, type: picker, style: menu, options: [
+              {section: Europe, options: [eu-west, eu-north]}, {section: America, options: [us-east]}]}
+        """
+
     @Test("a text that was reached by an arrow takes letters at once, commands' letters too")
     func atOnce() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.press(.down)
         bench.type("quick?")
         #expect(bench.ending == nil)
@@ -38,7 +38,7 @@ struct LiveTypingTests {
         "an arrow or a click keeps what was typed and does not set it",
         arguments: ["word", "share"])
     func leaving(field: String) throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus(field)
         bench.press(.enter)
         let typed = field == "word" ? "a" : "0.5"
@@ -77,7 +77,7 @@ struct LiveTypingTests {
 
     @Test("a text that was reached by a letter leaves letters to the commands")
     func byLetter() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.type("jj")
         #expect(bench.model.focusedField == "word")
         bench.type("k")
@@ -95,7 +95,7 @@ struct LiveTypingTests {
 
     @Test("others see a draft from the second key on")
     func secondKey() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.press(.down)
         bench.told = []
         bench.type("a")
@@ -108,7 +108,7 @@ struct LiveTypingTests {
 
     @Test("with Alt a text leaves four keys to the form, and keeps what was typed")
     func alt() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.press(.down)
         bench.type("ab")
         bench.press(.character("w"), .alt)
@@ -121,7 +121,7 @@ struct LiveTypingTests {
 
     @Test("a point begins a number")
     func point() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus("share")
         bench.type(".5")
         bench.press(.enter)
@@ -138,7 +138,7 @@ struct LiveTypingTests {
             ("time", "23:59", "23:59"),
         ], [0, 1, 2])
     func dates(_ typed: (field: String, text: String, value: String), part: Int) throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus(typed.field)
         for _ in 0..<part { bench.press(.right) }
         bench.type(typed.text)
@@ -155,7 +155,7 @@ struct LiveTypingTests {
             ("day", "2029-03-04T10:15", "2029-03-04"), ("time", "2029-03-04T10:15", "10:15"),
         ])
     func pasted(field: String, text: String, value: String) throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus(field)
         bench.press(.right)
         bench.feed(.input(.paste(text, isCut: false)))
@@ -221,7 +221,7 @@ struct LiveTypingTests {
 
     @Test("a date that the daemon refuses stays in its input")
     func refusedByDaemon() throws {
-        var bench = try LiveBench(form, columns: 100, lines: 30)
+        var bench = try LiveBench(Self.form, columns: 100, lines: 30)
         bench.focus("day")
         bench.feed(.input(.paste("2027-01-05", isCut: false)))
         bench.press(.enter)
@@ -235,7 +235,7 @@ struct LiveTypingTests {
 
     @Test("a number that is refused stays in its input, with the reason at its right")
     func refusedNumber() throws {
-        var bench = try LiveBench(form, columns: 100, lines: 30)
+        var bench = try LiveBench(Self.form, columns: 100, lines: 30)
         bench.focus("share")
         bench.type("0.x")
         bench.press(.enter)
@@ -245,7 +245,7 @@ struct LiveTypingTests {
 
     @Test("an open menu and a calendar say what Enter sets")
     func menuWords() throws {
-        var bench = try LiveBench(form, columns: 100, lines: 30)
+        var bench = try LiveBench(Self.form, columns: 100, lines: 30)
         bench.changed("region", "eu-west")
         bench.focus("region")
         bench.press(.enter)
@@ -258,7 +258,7 @@ struct LiveTypingTests {
 
     @Test("Backspace discards what was pasted into a date, and asks nothing")
     func discarded() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus("day")
         bench.feed(.input(.paste("tomorrow", isCut: false)))
         bench.press(.backspace)
@@ -268,7 +268,7 @@ struct LiveTypingTests {
 
     @Test("a minus after a digit belongs to the date, else it is a step")
     func minus() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus("day")
         bench.type("-")
         bench.pass(milliseconds: 500)
@@ -277,7 +277,7 @@ struct LiveTypingTests {
 
     @Test("the palette has every command, filtered, and the themes")
     func palette() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.type(":")
         #expect(bench.screen().contains("Commands"))
         bench.type("who")
@@ -301,13 +301,13 @@ struct LiveTypingTests {
             .up, .down, .left, .right, .next, .previous, .first, .last, .pageUp, .pageDown,
             .increase, .decrease, .edit, .escape, .palette,
         ]
-        let listed = Set(LiveModel.commands.map(\.0))
+        let listed = Set(LiveModel.commands)
         #expect(listed == Set(KeyAction.allCases).subtracting(moves))
     }
 
     @Test("the palette leaves out commands without an effect now")
     func effective() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         func lists(_ action: KeyAction) -> Bool {
             bench.model.paletteOptions.contains { $0.tag == .string("command \(action.rawValue)") }
         }
@@ -322,10 +322,10 @@ struct LiveTypingTests {
 
     @Test("the highlighted command is carried out, though the form changed while it was chosen")
     func fixedCommands() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus("day")
         bench.type(":reset")
-        #expect(!bench.screen().contains("Reset to the default"))
+        #expect(!bench.screen().contains(KeyAction.reset.words.beginningWithCapital))
         bench.press(.escape)
         bench.changed("day", "2030-01-01")
         bench.type(":reset")
@@ -336,7 +336,7 @@ struct LiveTypingTests {
 
     @Test("an open menu is filtered by the titles of its groups too")
     func groups() throws {
-        var bench = try LiveBench(form)
+        var bench = try LiveBench(Self.form)
         bench.focus("region")
         bench.press(.enter)
         bench.type("ameri")

@@ -70,9 +70,9 @@ struct PreferencesTests {
         ),
         ("keys: {undo: [z, '']}", #"live.yaml:1:14: keys.undo: no terminal sends """#),
         ("keys: {undo: ctrl-1}", #"keys.undo: no terminal sends "ctrl-1""#),
-        ("keys: {undo: 5}", #"keys.undo: "5" picks an option or types a number, always"#),
-        ("keys: {undo: ctrl-c}", #"keys.undo: "ctrl-c" interrupts, always; expected another key"#),
-        ("keys: {undo: ctrl-Z}", #"keys.undo: "ctrl-Z" suspends, always"#),
+        ("keys: {undo: 5}", #"keys.undo: "5" always chooses an option or types a number"#),
+        ("keys: {undo: ctrl-c}", #"keys.undo: "ctrl-c" always interrupts; expected another key"#),
+        ("keys: {undo: ctrl-Z}", #"keys.undo: "ctrl-Z" always suspends"#),
         (
             "keys: {undo: z, redo: [y, z]}",
             #"keys.redo: "z" is the key of undo already; expected another key"#
