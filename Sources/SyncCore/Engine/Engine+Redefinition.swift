@@ -25,7 +25,11 @@ extension Engine {
             insert(form)
             if let deleted = link.deletedForm(form.name) {
                 // A form that is not shared does not say that one was deleted before.
-                if form.link == nil, !deleted.isApart, let fleet { part(with: deleted, fleet) }
+                if form.link == nil, !deleted.isApart,
+                    link.deletedForms.inLog[form.name] == nil
+                {
+                    keepParting(deleted, of: form)
+                }
                 link.gathering.deletedForms.updateValue(nil, forKey: form.name)
             }
         }

@@ -128,7 +128,10 @@ public struct FormProposal: Hashable, Sendable, WireObject, WireReadable {
     }
 
     /// The name in commands: `deploy/12`, or `deploy/12@web1` of another host.
-    public var name: String { "\(form)/\(id)\(host.map { "@\($0)" } ?? "")" }
+    public var name: String { "\(form)/\(nameInForm)" }
+
+    /// The name without the form: `12`, or `12@web1`.
+    public var nameInForm: String { "\(id)\(host.map { "@\($0)" } ?? "")" }
 }
 
 // MARK: - Text

@@ -39,8 +39,13 @@ struct FormPresentation {
     private(set) var user: String?
     /// How far the runs of buttons are, by press.
     private(set) var progress: [String: ButtonProgressed] = [:]
-    /// The proposals that wait for approval, oldest first.
-    private(set) var proposals: [FormProposal] = []
+    /// The proposals that wait for approval: this host's, oldest first, then those of others.
+    var proposals: [FormProposal] {
+        hosts.isEmpty ? ownProposals : ownProposals + proposalsElsewhere
+    }
+
+    private var ownProposals: [FormProposal] = []
+
     private var readings: FormReadings
     /// Fields that an own edit wrote, whose readings `readEdits` computes again.
     private var unread: [String] = []
@@ -85,27 +90,31 @@ extension FormPresentation {
     /// The lease of a control's value.
     func lease(_ index: Int) -> FieldLease? { readings[index].lease ?? leaseElsewhere(index) }
 
-    /// The same of another host.
-    private func leaseElsewhere(_ index: Int) -> FieldLease? {
-        let leases = leasesElsewhere
-        if leases.isEmpty { return nil }
-        let ids = definition.targets[index].map { definition.controls[$0].id }
-        return leases.first { ids.contains($0.field) }?.lease
+    /// The runs of a button. Those of other hosts come after this one's.
+    func runs(_ index: Int) -> ButtonRuns? {
+        let own = readings[index].runs
+        let elsewhere = runsElsewhere(index)
+        if elsewhere.isEmpty { return own }
+        return ButtonRuns(
+            waiting: (own?.waiting ?? 0) + Int64(elsewhere.count { $0.state == .waiting }),
+            running: (own?.running ?? []) + elsewhere.filter { $0.state == .running },
+            last: own?.last)
     }
 
-    private var leasesElsewhere: [HostUnderWay.Lease] { replica.hosts.flatMap(\.leases) }
-
-    /// The runs of a button.
-    func runs(_ index: Int) -> ButtonRuns? { readings[index].runs }
-
     /// Whether no control has more than its value: a lease, a run, concurrent values.
-    var hasOnlyValues: Bool { readings.hasOnlyValues && leasesElsewhere.isEmpty }
+    var hasOnlyValues: Bool {
+        readings.hasOnlyValues && leasesElsewhere.isEmpty && runsElsewhere.isEmpty
+    }
 
     /// Whether a handler works on a press of a button.
-    func isRunning(_ index: Int) -> Bool { readings[index].isRunning }
+    func isRunning(_ index: Int) -> Bool {
+        readings[index].isRunning || runsElsewhere(index).contains { $0.state == .running }
+    }
 
     /// Whether a handler works on a press of any button.
-    var isAnyRunning: Bool { readings.isAnyRunning }
+    var isAnyRunning: Bool {
+        readings.isAnyRunning || runsElsewhere.contains { $0.run.state == .running }
+    }
 
     /// When values end by themselves.
     var leaseEnds: [Timestamp] {
@@ -160,11 +169,8 @@ extension FormPresentation {
     /// The daemon's host, where forms are shared with others.
     var host: String? { replica.host }
 
-    /// The other hosts that are away, and since when, longest first.
-    var hostsAway: [(host: String, since: Timestamp)] {
-        replica.hosts.compactMap { host in host.awaySince.map { (host.host, $0) } }
-            .sorted { ($0.since, $0.host) < ($1.since, $1.host) }
-    }
+    /// The other hosts, if there are any.
+    var hosts: [PresenceChanged.Host] { replica.hosts }
 
     /// A user name, with the host if it is another one, and with the terminal if several people
     /// have the same name there.
@@ -245,7 +251,7 @@ extension FormPresentation {
     /// A new snapshot; returns what differs from the daemon's last values.
     mutating func began(_ result: SubscribeResult) -> [FieldChange] {
         link = .online
-        proposals = Array((result.proposals ?? []).prefix(Self.proposalsMax))
+        ownProposals = Array((result.proposals ?? []).prefix(Self.proposalsMax))
         let changes = replica.began(result)
         readAll()
         return changes.filter { $0.was != nil && index($0.field) != nil }
@@ -253,7 +259,7 @@ extension FormPresentation {
 
     mutating func resumed(_ result: SubscribeResult) {
         link = .online
-        proposals = Array((result.proposals ?? []).prefix(Self.proposalsMax))
+        ownProposals = Array((result.proposals ?? []).prefix(Self.proposalsMax))
         replica.resumed(result)
     }
 
@@ -261,17 +267,17 @@ extension FormPresentation {
     private static let proposalsMax = 1_000
 
     /// A proposal was made, was voted on, or has ended. Returns the earlier state of one that
-    /// waited.
+    /// waited. What another host has comes with the presence.
     mutating func note(_ proposal: FormProposal) -> FormProposal? {
-        guard proposal.form == form else { return nil }
-        let known = proposals.firstIndex { $0.id == proposal.id }
-        let earlier = known.map { proposals[$0] }
+        guard proposal.form == form, proposal.host == nil else { return nil }
+        let known = ownProposals.firstIndex { $0.id == proposal.id }
+        let earlier = known.map { ownProposals[$0] }
         switch (known, proposal.state.isFinal) {
-        case (let known?, true): proposals.remove(at: known)
-        case (let known?, false): proposals[known] = proposal
+        case (let known?, true): ownProposals.remove(at: known)
+        case (let known?, false): ownProposals[known] = proposal
         case (nil, true): break
         case (nil, false):
-            if proposals.count < Self.proposalsMax { proposals.append(proposal) }
+            if ownProposals.count < Self.proposalsMax { ownProposals.append(proposal) }
         }
         return earlier
     }
@@ -330,7 +336,7 @@ extension FormPresentation {
 
     mutating func deleted() {
         link = .deleted
-        proposals = []
+        ownProposals = []
         replica.deleted()
         others = []
         readAll()

@@ -260,7 +260,7 @@ extension LiveModel {
         case .changed(let change): _ = take(change, &commands)
         case .formChanged(let change):
             if change.form == presentation.form { formChanged(change, &commands) }
-        case .presence(let change): presentation.presence(change)
+        case .presence(let change): take(change)
         case .progress(let progress): presentation.note(progress)
         case .proposal(let proposal): take(proposal)
         case .assigned, .cancelled: break

@@ -14,14 +14,14 @@ extension LiveModel {
         let ofFocus = presentation.proposals.first { proposal in
             field.map { proposal.change(of: $0) != nil } ?? false
         }
-        page = .proposals(selected: (ofFocus ?? first).id)
+        page = .proposals(selected: (ofFocus ?? first).name)
     }
 
-    private func place(of selected: Int64?) -> Int {
-        presentation.proposals.firstIndex { $0.id == selected } ?? 0
+    private func place(of selected: String?) -> Int {
+        presentation.proposals.firstIndex { $0.name == selected } ?? 0
     }
 
-    mutating func proposalsKey(_ event: KeyEvent, _ selected: Int64?) {
+    mutating func proposalsKey(_ event: KeyEvent, _ selected: String?) {
         let place = place(of: selected)
         let last = presentation.proposals.count - 1
         guard presentation.proposals.indices.contains(place) else { return page = .form }
@@ -57,7 +57,7 @@ extension LiveModel {
     }
 
     /// The selected proposal on the status line: who must agree.
-    func words(ofProposal selected: Int64?) -> WordsLook {
+    func words(ofProposal selected: String?) -> WordsLook {
         let place = place(of: selected)
         guard presentation.proposals.indices.contains(place) else {
             return WordsLook(LiveWords.noProposal, kind: .about)
@@ -71,10 +71,10 @@ extension LiveModel {
     }
 
     private mutating func select(_ place: Int) {
-        page = .proposals(selected: presentation.proposals[place].id)
+        page = .proposals(selected: presentation.proposals[place].name)
     }
 
-    func proposalHints(_ selected: Int64?) -> [KeyHint] {
+    func proposalHints(_ selected: String?) -> [KeyHint] {
         let place = place(of: selected)
         guard presentation.proposals.indices.contains(place) else { return [("Esc", .back)] }
         let keys: [KeyHint] =
@@ -95,7 +95,8 @@ extension LiveModel {
         _ vote: Vote, _ proposal: FormProposal, _ message: String?,
         _ commands: inout [LiveCommand]
     ) {
-        let params = ProposalVote(form: proposal.form, proposal: proposal.id, message: message)
+        let params = ProposalVote(
+            form: proposal.form, proposal: proposal.id, message: message, host: proposal.host)
         request(vote.request(params), .vote, &commands)
         if !isOnline { say(LiveWords.voteLater) }
     }
@@ -103,7 +104,7 @@ extension LiveModel {
     // MARK: Drawing
 
     func draw(
-        proposals selected: Int64?, into canvas: inout Canvas, in window: Rect,
+        proposals selected: String?, into canvas: inout Canvas, in window: Rect,
         _ environment: StyleEnvironment
     ) {
         let place = place(of: selected)
@@ -139,7 +140,8 @@ extension LiveModel {
         let pointer = isSelected ? glyphs.pointer : " "
         let peer = isOwn(proposal) ? nil : presentation.peer(proposal.by)
         let votes = proposal.votes.map { $0.by.user }.joined(separator: ", ")
-        let mark = StyledText("\(pointer) ", roles.accent).appending("\(proposal.id)  ", roles.dim)
+        let mark = StyledText("\(pointer) ", roles.accent).appending(
+            "\(proposal.nameInForm)  ", roles.dim)
         let change = StyledText(
             words(of: proposal), isSelected ? roles.text.adding(.bold) : roles.text)
         var lines = definitionLines(of: proposal).map { StyledText($0, roles.text) }

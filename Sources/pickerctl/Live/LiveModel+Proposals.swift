@@ -67,9 +67,9 @@ extension LiveModel {
                 .map { ($0.count, $0.from.approvers) })
     }
 
-    /// Whether this user made a proposal.
+    /// Whether this user made a proposal on this host.
     func isOwn(_ proposal: FormProposal) -> Bool {
-        proposal.by.user == presentation.user
+        proposal.by.user == presentation.user && proposal.host == nil
     }
 
     // MARK: Beside the control
@@ -108,8 +108,8 @@ extension LiveModel {
     /// A proposal was made, was voted on, or has ended.
     mutating func take(_ proposal: FormProposal) {
         let earlier = presentation.note(proposal)
-        if case .proposals(let selected) = page, selected == proposal.id, proposal.state.isFinal {
-            page = .proposals(selected: presentation.proposals.first?.id)
+        if case .proposals(let selected) = page, selected == proposal.name, proposal.state.isFinal {
+            page = .proposals(selected: presentation.proposals.first?.name)
         }
         if proposal.state.isFinal { return say(outcome(of: proposal)) }
         if let vote = proposal.votes.last, proposal.votes.count > (earlier?.votes.count ?? 0) {
@@ -118,10 +118,27 @@ extension LiveModel {
                     presentation.peer(vote.by)?.name, proposal.name, needs: Int(proposal.needs)))
         }
         guard earlier == nil, !isOwn(proposal) else { return }
+        sayProposed(proposal)
+    }
+
+    private mutating func sayProposed(_ proposal: FormProposal) {
         say(
             LiveWords.proposed(
                 presentation.peer(proposal.by)?.name, words(of: proposal) + proposal.messageText,
                 around.keys.name(of: .proposals)))
+    }
+
+    /// The presence changed, which has what other hosts have under way.
+    mutating func take(_ change: PresenceChanged) {
+        let known = Set(presentation.proposals.map(\.name))
+        presentation.presence(change)
+        if change.hosts == nil { return }
+        let proposals = presentation.proposals
+        if case .proposals(let selected?) = page, !proposals.contains(where: { $0.name == selected })
+        {
+            page = .proposals(selected: proposals.first?.name)
+        }
+        if let new = proposals.last(where: { !known.contains($0.name) }) { sayProposed(new) }
     }
 
     /// The daemon answered an edit that became a proposal, or a vote.
@@ -166,7 +183,7 @@ extension LineForm {
             let who = model.presentation.peer(proposal.by)?.name ?? ControlWords.you
             say(
                 LineWords.proposal(
-                    proposal.id, model.words(of: proposal), by: who + proposal.messageText,
+                    proposal.nameInForm, model.words(of: proposal), by: who + proposal.messageText,
                     proposal.sentence { model.around.localTime($0) }))
             sayDefinition(of: proposal)
         }
@@ -176,8 +193,8 @@ extension LineForm {
     /// `:approve 12`: shows the change and asks.
     mutating func askForVote(_ vote: LiveModel.Vote, _ argument: String) {
         let words = argument.split(separator: " ", maxSplits: 1)
-        guard let id = words.first.flatMap({ Int64($0) }),
-            let proposal = model.presentation.proposals.first(where: { $0.id == id })
+        guard let name = words.first,
+            let proposal = model.presentation.proposals.first(where: { $0.nameInForm == name })
         else {
             return say(LineWords.no(LineWords.noSuchProposal))
         }

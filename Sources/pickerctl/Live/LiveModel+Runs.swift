@@ -54,7 +54,7 @@ extension LiveModel {
             let seconds = max(
                 0, Int((around.clock().milliseconds - run.since.milliseconds) / 1_000))
             let progress = presentation.progress[run.press]
-            let handler = run.handler?.user
+            let handler = run.handler.map { UserName.text($0.user, host: run.host) }
             if !isOnline {
                 away = LiveWords.daemonIsAway
             } else if progress?.isAway ?? false {

@@ -62,8 +62,8 @@ struct LiveModel {
         case palette([PickerOption], OpenList)
         case history(FieldHistory)
         case explanation(FieldExplanation)
-        /// What waits for approval; the selected one by its number.
-        case proposals(selected: Int64?)
+        /// What waits for approval; the selected one by its name.
+        case proposals(selected: String?)
         /// The daemon's forms, as options, filtered by what is typed.
         case forms([PickerOption], OpenList)
     }

@@ -99,8 +99,8 @@ enum LineWords {
     static func needsMessage(_ field: String) -> String { "\(field) needs a message" }
     static let votes = ":approve N, :refuse N or :withdraw N, and a message if you like."
     static func proposal(
-        _ number: Int64, _ change: String, by name: String, _ state: String
-    ) -> String { "\(number). \(change), by \(name), \(state)" }
+        _ name: String, _ change: String, by author: String, _ state: String
+    ) -> String { "\(name). \(change), by \(author), \(state)" }
     static let noSuchProposal = "the number of a proposal, as :proposals lists them."
     static func vote(_ verb: String, _ change: String) -> String {
         "\(verb) \(change)? \(yesOrNo)"

@@ -125,21 +125,21 @@ extension Engine {
     private func part(with form: LiveForm) {
         guard let fleet, let link = form.link, form.existence == .there, !follows(form),
             link.hasUntold || self.link.isCommitting || fleet.machine.unsent(of: form.name) > 0,
-            let whole = keepParting(form)
+            let whole = form.whole(of: form.working)
         else { return }
-        self.link.gathering.withChanges(form) { changes in
+        keepParting(whole, of: form)
+    }
+
+    /// Keeps the last whole of a form, or of the one before it, until the fleet has it. It is told
+    /// once it is durable.
+    func keepParting(_ whole: WholeForm, of form: LiveForm) {
+        guard let shared = configuration.link else { return }
+        link.gathering.chores.append(link.partingForms.keep(whole, for: shared.fleet))
+        link.gathering.withChanges(form) { changes in
             let shared = changes.shared ?? SharedBatch()
             shared.parting = whole
             changes.shared = shared
         }
-    }
-
-    /// Keeps the last whole of a form until the fleet has it.
-    private func keepParting(_ form: LiveForm) -> WholeForm? {
-        guard let shared = configuration.link, let whole = form.whole(of: form.working)
-        else { return nil }
-        link.gathering.chores.append(link.partingForms.keep(whole, for: shared.fleet))
-        return whole
     }
 
     /// Forms that were shared when the daemon stopped have left: what it did not send is not known.
@@ -149,7 +149,7 @@ extension Engine {
         where form.link == nil && former.matches(form.name)
             && form.working.ongoing[.unlinked] == nil
         {
-            _ = keepParting(form)
+            if let whole = form.whole(of: form.working) { keepParting(whole, of: form) }
         }
     }
 

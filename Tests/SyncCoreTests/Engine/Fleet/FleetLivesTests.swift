@@ -21,7 +21,9 @@ struct FleetLivesTests {
     /// which changed nothing else; a form waited for a decision although the one here was deleted.
     @Test(
         "lives that once lost an edit",
-        arguments: [3_764_525, 3_752_793, 3_140_089, 10_626_184, 14_375_768, 38_131_221])
+        arguments: [
+            3_764_525, 3_752_793, 3_140_089, 10_626_184, 14_375_768, 38_131_221, 39_378_277,
+        ])
     func found(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100) == nil)
     }
