@@ -68,12 +68,13 @@ extension LiveModel {
         if case .pick = mode { return pickHints }
         guard let activeEdit else { return freeHints }
         switch activeEdit.kind {
-        case .list:
+        case .list(let list):
             let several =
                 focusedIndex.map { presentation.definition.controls[$0].isMultiple } ?? false
+            let leave: KeyWords = several ? .done : .close
             return [
                 ("Enter", several ? .select : .choose), ("a-z", .filter),
-                ("Esc", several ? .done : .close),
+                ("Esc", list.filter.text.isEmpty ? leave : .clear),
             ]
         case .text(let editor):
             let keep: KeyHint = isTypingSecret ? ("Esc", .discard) : ("Esc ↑↓", .keepAsDraft)
