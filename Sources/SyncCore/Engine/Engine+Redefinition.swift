@@ -28,7 +28,7 @@ extension Engine {
                 if form.link == nil, !deleted.isApart,
                     link.deletedForms.inLog[form.name] == nil
                 {
-                    keepParting(deleted, of: form)
+                    part(with: deleted, before: form)
                 }
                 link.gathering.deletedForms.updateValue(nil, forKey: form.name)
             }

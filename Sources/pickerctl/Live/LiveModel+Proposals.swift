@@ -134,8 +134,8 @@ extension LiveModel {
         presentation.presence(change)
         if change.hosts == nil { return }
         let proposals = presentation.proposals
-        if case .proposals(let selected?) = page, !proposals.contains(where: { $0.name == selected })
-        {
+        func isThere(_ name: String) -> Bool { proposals.contains { $0.name == name } }
+        if case .proposals(let selected?) = page, !isThere(selected) {
             page = .proposals(selected: proposals.first?.name)
         }
         if let new = proposals.last(where: { !known.contains($0.name) }) { sayProposed(new) }

@@ -174,7 +174,8 @@ enum LiveWords {
             + (isSettled ? "nothing was changed" : "choose again")
     }
 
-    /// Concurrent edits of which one is kept: values with their authors. Without a title it is brief.
+    /// Concurrent edits of which one is kept: values with their authors. It is brief without a
+    /// title.
     static func editedTwice(
         _ title: String?, kept: (value: String, by: String?), other: (value: String, by: String?)
     ) -> String {

@@ -127,14 +127,19 @@ extension Engine {
             link.hasUntold || self.link.isCommitting || fleet.machine.unsent(of: form.name) > 0,
             let whole = form.whole(of: form.working)
         else { return }
-        keepParting(whole, of: form)
+        part(with: whole, before: form)
     }
 
-    /// Keeps the last whole of a form, or of the one before it, until the fleet has it. It is told
-    /// once it is durable.
-    func keepParting(_ whole: WholeForm, of form: LiveForm) {
+    /// Keeps the last whole of a form until the fleet has it.
+    private func keepParting(_ whole: WholeForm) {
         guard let shared = configuration.link else { return }
         link.gathering.chores.append(link.partingForms.keep(whole, for: shared.fleet))
+    }
+
+    /// The same of what a form was until now, or of the deleted one before it. It is told once it
+    /// is durable.
+    func part(with whole: WholeForm, before form: LiveForm) {
+        keepParting(whole)
         link.gathering.withChanges(form) { changes in
             let shared = changes.shared ?? SharedBatch()
             shared.parting = whole
@@ -149,7 +154,7 @@ extension Engine {
         where form.link == nil && former.matches(form.name)
             && form.working.ongoing[.unlinked] == nil
         {
-            if let whole = form.whole(of: form.working) { keepParting(whole, of: form) }
+            if let whole = form.whole(of: form.working) { keepParting(whole) }
         }
     }
 
