@@ -50,7 +50,8 @@ extension JoinTests {
         let answer = fleet.hosts[0].ask(
             dave,
             #"{"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"shared","#
-                + #""changes":[{"field":"traffic","value":90}],"breakGlass":true,"message":"now"}}"#)
+                + #""changes":[{"field":"traffic","value":90}],"breakGlass":true,"message":"now"}}"#
+        )
         #expect("\(answer)".contains("revision"), "\(answer)")
         try fleet.exchange()
         let entries = try history(fleet.hosts[1], fleet.roots[1])
