@@ -103,6 +103,8 @@ struct FirstUseTests {
                 "deploy is a form, not a field; write pickerctl reset deploy/FIELD"
             ),
             (["toggle", "traffic"], 64, "cannot toggle traffic, which is a slider;"),
+            (["press", "deploy/traffic"], 64, "use pickerctl set deploy/traffic+=1"),
+            (["set", "deploy/rollback=1"], 64, "press it with pickerctl press deploy/rollback"),
             (["press", "rollback"], 1, "no terminal to confirm on; use --yes"),
             (["press", "wipe"], 1, "no terminal to confirm on; use --yes"),
             (["form", "delete", "deploy"], 1, "no terminal to confirm on; use --yes"),
@@ -124,7 +126,11 @@ struct FirstUseTests {
             let whole: [[String]] =
                 [["deploy"], ["deploy/"]] + (several ? [["-f", "deploy"]] : [])
             for words in whole + [["--form=deploy"]] {
-                #expect(try bench.launch(["describe"] + words).outcome().out.contains("rollback"))
+                let describe = try bench.launch(["describe"] + words).outcome().out
+                let button = words.count == 1 && words != ["--form=deploy"] ? "deploy/" : ""
+                #expect(
+                    describe.contains("pickerctl press \(button)rollback"),
+                    "\(words): \(describe)")
                 let history = try bench.launch(["history"] + words).outcome()
                 #expect(history.out.contains("apply: 10 fields"), "\(words): \(history.err)")
                 #expect(try bench.launch(["get"] + words).outcome().out.contains("traffic=35\n"))

@@ -11,6 +11,8 @@ final class Session {
     let console: Console
     let client: BlockingClient
     private var knownForms: [String]?
+    /// Whether the arguments name the form: `FORM/FIELD`.
+    private var isFormInArguments = false
 
     /// Seconds for answers that the shortest `--timeout` leaves: a condition that holds already is
     /// found.
@@ -143,6 +145,7 @@ final class Session {
     func form(named prefixes: [String?]) throws(Failure) -> String {
         let named = prefixes.compactMap(\.self)
         if let first = named.first {
+            isFormInArguments = true
             let all = named + (settings.form.map { [$0] } ?? [])
             let general = settings.form ?? environmentVariable("PICKERSYNC_FORM")
             let others = named.count < prefixes.count ? (general.map { [$0] } ?? [first]) : []
@@ -178,7 +181,10 @@ final class Session {
             environmentVariable("PICKERSYNC_FORM") == nil
         {
             let forms = try formNames()
-            if forms.count > 1, forms.contains(words[0]) { return (words[0], []) }
+            if forms.count > 1, forms.contains(words[0]) {
+                isFormInArguments = true
+                return (words[0], [])
+            }
         }
         let form = try form(of: names)
         return (form, try Self.fields(of: names))
@@ -245,7 +251,8 @@ final class Session {
 
     /// The form's controls.
     func outline(_ form: String) throws(Failure) -> FormOutline {
-        FormOutline(try definition(form).definition)
+        FormOutline(
+            try definition(form).definition, prefix: isFormInArguments ? "\(form)/" : "")
     }
 
     func definition(_ form: String) throws(Failure) -> FormResult {

@@ -75,11 +75,11 @@ struct RelativeRequest: PlainRequest {
     private func otherWay(_ field: FieldOutline) -> String {
         switch field.kind {
         case .label: "it holds no value"
-        case .button: "use pickerctl press \(field.id)"
-        case .toggle: "use pickerctl toggle \(field.id)"
-        case .slider, .stepper, .gauge: "use pickerctl set \(field.id)+=1"
-        case .secure: "use pickerctl set \(field.id)=-"
-        default: "use pickerctl set \(field.id)=VALUE"
+        case .button: "use pickerctl press \(field.name)"
+        case .toggle: "use pickerctl toggle \(field.name)"
+        case .slider, .stepper, .gauge: "use pickerctl set \(field.name)+=1"
+        case .secure: "use pickerctl set \(field.name)=-"
+        default: "use pickerctl set \(field.name)=VALUE"
         }
     }
 }

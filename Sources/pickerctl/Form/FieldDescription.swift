@@ -111,28 +111,28 @@ struct FieldDescription {
 
     /// An example command.
     var usage: String? {
-        let id = field.id
+        let name = field.name
         let first = field.options.first { !$0.isDisabled }.map { ValueText.scalar($0.tag) }
         switch field.kind {
-        case .picker where field.isMultiple: return "pickerctl set \(id)+=\(first ?? "TAG")"
-        case .picker: return "pickerctl set \(id)=\(first ?? "TAG")"
+        case .picker where field.isMultiple: return "pickerctl set \(name)+=\(first ?? "TAG")"
+        case .picker: return "pickerctl set \(name)=\(first ?? "TAG")"
         case .wheels:
             guard let component = field.components.first, let option = component.options.first
             else {
                 return nil
             }
-            return "pickerctl set \(id).\(component.id)=\(ValueText.scalar(option.tag))"
-        case .toggle: return "pickerctl set \(id)=true, pickerctl toggle \(id)"
+            return "pickerctl set \(name).\(component.id)=\(ValueText.scalar(option.tag))"
+        case .toggle: return "pickerctl set \(name)=true, pickerctl toggle \(name)"
         case .slider, .stepper, .gauge:
             let low = field.json["min"].map(ValueText.scalar) ?? "1"
             let step = field.json["step"].map(ValueText.scalar) ?? "1"
-            return "pickerctl set \(id)=\(low), pickerctl set \(id)+=\(step)"
+            return "pickerctl set \(name)=\(low), pickerctl set \(name)+=\(step)"
         case .date:
             let value = field.json["default"] ?? field.json["min"]
-            return "pickerctl set \(id)=\(value.map(ValueText.scalar) ?? dateExample)"
-        case .text: return "pickerctl set \(id)='…'"
-        case .secure: return "pickerctl set \(id)=-"
-        case .button: return "pickerctl press \(id)"
+            return "pickerctl set \(name)=\(value.map(ValueText.scalar) ?? dateExample)"
+        case .text: return "pickerctl set \(name)='…'"
+        case .secure: return "pickerctl set \(name)=-"
+        case .button: return "pickerctl press \(name)"
         case .label, nil: return nil
         }
     }

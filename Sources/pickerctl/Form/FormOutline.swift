@@ -32,6 +32,8 @@ struct FieldOutline {
     var options: [OptionOutline] = []
     var components: [ComponentOutline] = []
     var sectionTitle: String?
+    /// The id as advice to the user has it: with the form, if the command has it so.
+    var name: String
 
     var label: String { json["label"]?.stringValue ?? id }
     var isMultiple: Bool { json["multiple"]?.boolValue ?? false }
@@ -70,8 +72,11 @@ struct FormOutline {
     private(set) var fields: [FieldOutline]
     /// The index of each control by its id, which is ASCII.
     private var places: [String: Int] = [:]
+    /// `FORM/`, if it must stand before the names of its fields.
+    private let prefix: String
 
-    init(_ definition: JSON) {
+    init(_ definition: JSON, prefix: String = "") {
+        self.prefix = prefix
         id = definition["form"]?.stringValue ?? ""
         title = definition["title"]?.stringValue ?? id
         json = definition
@@ -91,7 +96,8 @@ struct FormOutline {
     private mutating func append(_ json: JSON, section: String?) {
         guard let id = json["id"]?.stringValue else { return }
         var field = FieldOutline(
-            id: id, kind: json["type"]?.stringValue.flatMap(FieldOutline.Kind.init), json: json)
+            id: id, kind: json["type"]?.stringValue.flatMap(FieldOutline.Kind.init), json: json,
+            name: prefix + id)
         field.options = Self.options(json["options"])
         field.sectionTitle = section
         for component in json["components"]?.arrayValue ?? [] {

@@ -40,7 +40,7 @@ enum ValueParser {
             return .number(number)
         case .text, .secure, nil: return .string(text)
         case .button:
-            throw .isButton(field.id)
+            throw .isButton(field.id, name: field.name)
         case .label:
             throw .isLabel(field.id)
         }

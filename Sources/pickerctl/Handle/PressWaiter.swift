@@ -39,7 +39,7 @@ struct PressWaiter {
             }
             if let deadline, MonotonicClock.now() >= deadline {
                 bar.clear()
-                throw .hasNotEnded(field.id)
+                throw .hasNotEnded(field.id, name: field.name)
             }
         }
     }

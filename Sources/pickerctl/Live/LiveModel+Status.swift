@@ -10,7 +10,7 @@ extension LiveModel {
         if let questionWords { return questionWords }
         if let message {
             return WordsLook(
-                texts: [message.text] + [message.brief].compactMap(\.self),
+                message.text, message.brief ?? Self.reason(of: message.text),
                 kind: message.isError ? .error : .note)
         }
         if let pendingChoice { return pendingChoice }
@@ -56,7 +56,7 @@ extension LiveModel {
 
     /// A refusal, with the text that was not set.
     private func words(of problem: String, _ field: String) -> WordsLook {
-        let brief = String(problem.prefix { $0 != ";" })
+        let brief = Self.reason(of: problem)
         guard let draft = drafts[field] else { return WordsLook(problem, brief, kind: .error) }
         let unsaved = LiveWords.unsaved(Self.brief(draft.text))
         let example = withExample(problem, field)
@@ -67,9 +67,14 @@ extension LiveModel {
             ].compactMap { $0 }, kind: .error)
     }
 
+    /// A message without its advice, for a narrow screen.
+    private static func reason(of message: String) -> String {
+        String(message.prefix { $0 != ";" })
+    }
+
     /// A refusal with an example in place of what is expected; `nil` if there is no example.
     func withExample(_ problem: String, _ field: String) -> String? {
-        example(field).map { LiveWords.example(problem.prefix { $0 != ";" }, $0) }
+        example(field).map { LiveWords.example(Self.reason(of: problem), $0) }
     }
 
     /// A text that a control with a pattern admits, if its prompt is one: shorter than the pattern,

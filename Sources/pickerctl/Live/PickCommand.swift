@@ -43,7 +43,7 @@ struct PickCommand: ParsableCommand {
     private func requireValue(_ control: Control) throws(Failure) {
         switch control.kind {
         case .label: throw .isLabel(control.id)
-        case .button: throw .isButton(control.id)
+        case .button: throw .isButton(control.id, name: control.id)
         default: break
         }
     }

@@ -64,8 +64,8 @@ extension Failure {
             .notMet, "\(id) has no conflict; see pickerctl conflicts, or use pickerctl set")
     }
 
-    static func hasNotEnded(_ id: String) -> Failure {
-        Failure(.timedOut, "\(id) has not ended yet; see pickerctl get \(id)")
+    static func hasNotEnded(_ id: String, name: String) -> Failure {
+        Failure(.timedOut, "\(id) has not ended yet; see pickerctl get \(name)")
     }
 
     static func needsApproval(_ why: String, _ command: String) -> Failure {

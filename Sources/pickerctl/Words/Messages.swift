@@ -110,8 +110,8 @@ extension Failure {
         .usage("cannot \(verb) \(field.id), which is \(field.withArticle); \(step)")
     }
 
-    static func isButton(_ id: String) -> Failure {
-        .usage("\(id) is a button; press it with pickerctl press \(id)")
+    static func isButton(_ id: String, name: String) -> Failure {
+        .usage("\(id) is a button; press it with pickerctl press \(name)")
     }
 
     static func isLabel(_ id: String) -> Failure {

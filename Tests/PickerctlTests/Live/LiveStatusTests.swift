@@ -193,6 +193,16 @@ struct LiveStatusTests {
         #expect(last.contains("Enter / Esc") && !last.contains("…"), "\(last)")
     }
 
+    @Test("a message that does not fit a narrow screen is shown without its advice")
+    func narrowMessage() throws {
+        var bench = try LiveBench(form, columns: 40, lines: 10)
+        bench.disconnect()
+        bench.focus("region")
+        bench.press(.enter, .down, .enter)
+        let last = try #require(lines(&bench).last)
+        #expect(last.hasSuffix("not sent yet"), "\(last)")
+    }
+
     @Test("the question of a button says what Enter would do")
     func confirm() throws {
         var bench = try LiveBench(form, columns: 100, lines: 40)
