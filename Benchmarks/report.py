@@ -60,14 +60,13 @@ def promises(samples):
     table = Table(samples)
     events = "events_per_second"
     fan = ["redis", "nats", "mosquitto", "dbus", "relay", "relay-150"]
-    for count, bars in ((100, [("redis", 2), ("relay", 0.6)]),
-                        (1000, [("redis", 2.5), ("relay", 0.6)]), (1, [("redis", 1.2)])):
+    for count, bars in ((100, [("redis", 1.9)]), (1000, [("redis", 2.5)]), (1, [("redis", 1.2)])):
         title = f"events delivered, 1 writer pipelining 64, {count:,} subscribers"
         table.compare(title, f"fanout-{count}", events, bars, fan)
         table.compare(title + ", durability commit", f"fanout-{count}", events, [], [],
                       ours="pickersync-commit")
-    for count in (100, 1000):
-        for key, name, bars in (("p50_us", "p50", [("redis", 1), ("relay", 1.15)]),
+    for count, p50_max in ((100, 1.05), (1000, 1)):
+        for key, name, bars in (("p50_us", "p50", [("redis", p50_max)]),
                                 ("p99_us", "p99", [("redis", 1)])):
             table.compare(f"change seen by the last of {count:,} subscribers, paced, {name}",
                           f"paced-{count}", key, bars, ["redis", "mosquitto", "nats", "relay"],
@@ -81,17 +80,19 @@ def promises(samples):
                       more_is_better=False)
         table.compare("the same, durability commit", measure, "p50_us", [], [], unit=" µs",
                       ours="pickersync-commit")
-    for measure, title in (("set-50", "50 connections"), ("set-64", "1 connection pipelining 64")):
+    for measure, title, factor in (("set-50", "50 connections", 0.9),
+                                   ("set-64", "1 connection pipelining 64", 0.95)):
         table.compare(f"sets that subscribers see, {title}", measure, "per_second",
-                      [("redis", 1)], ["redis", "mosquitto", "nats", "relay"])
+                      [("redis", factor)], ["redis", "mosquitto", "nats", "relay"])
         table.compare(f"the same, durability commit, {title}", measure, "per_second", [], [],
                       ours="pickersync-commit")
-    for measure, title in (("get-50", "50 connections"), ("get-64", "1 connection pipelining 64")):
-        table.compare(f"gets, {title}", measure, "per_second", [("redis", 1)],
+    for measure, title, factor in (("get-50", "50 connections", 1.1),
+                                   ("get-64", "1 connection pipelining 64", 1)):
+        table.compare(f"gets, {title}", measure, "per_second", [("redis", factor)],
                       ["redis", "nats", "dbus", "relay"])
     for measure, title, factor in (
-            ("durable-50", "50 connections", 1.1), ("durable-64", "pipelining 64", 1.3),
-            ("durable-512", "pipelining 512", 2), ("durable-1", "1 connection", 1)):
+            ("durable-50", "50 connections", 1.2), ("durable-64", "pipelining 64", 1.6),
+            ("durable-512", "pipelining 512", 3), ("durable-1", "1 connection", 1.2)):
         table.compare(f"durable sets (answer after fsync), {title}", measure, "per_second",
                       [("redis-aof", factor)], ["redis-aof", "relay-durable"],
                       ours="pickersync-commit-wide")
@@ -115,7 +116,7 @@ def reading(table):
         table.add("get p99 while 50 connections write durably", f"{beside:.0f} µs",
                   f"without: {alone:.0f} µs; redis-aof "
                   + table.text("get-beside", "redis-aof", "p99_us", " µs"),
-                  f"≤ 2 × without (is {beside / alone:.2f})", beside <= 2 * alone)
+                  f"≤ 4 × without (is {beside / alone:.2f})", beside <= 4 * alone)
 
 
 def processes(table):
@@ -137,8 +138,13 @@ def processes(table):
                   "p50_us", [("gsettings", 0.3)], ["gsettings", "dconf"], unit=" ms", scale=1e-3,
                   more_is_better=False, ours="pickersync")
     starts = ["start-mosquitto", "start-redis", "start-relay"]
-    table.compare("daemon start to ready, empty store", "start", "ms", [("start-mosquitto", 1)],
-                  starts, unit=" ms", more_is_better=False, ours="start-pickersync")
+    ours, bare = (table.figure("start", name, "ms") for name in ("start-pickersync", "start-relay"))
+    more = None if ours is None or bare is None else ours - bare
+    table.add("daemon start to ready, empty store",
+              table.text("start", "start-pickersync", "ms", " ms"),
+              "; ".join(f"{name} {table.text('start', name, 'ms', ' ms')}" for name in starts),
+              "≤ 2.5 ms over the relay's" + ("" if more is None else f" (is {more:.1f})"),
+              more is not None and more <= 2.5)
     table.compare("the same, 100 forms and 100,000 revisions", "start", "ms",
                   [("start-mosquitto", 3)], [], unit=" ms", more_is_better=False,
                   ours="start-full")
