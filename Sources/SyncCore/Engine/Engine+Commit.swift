@@ -43,6 +43,8 @@ extension Engine {
     private var writePeriodNanoseconds: UInt64 {
         // Other hosts get what is durable, and somebody may look at it there.
         if link.gathering.isForFleet, fleet?.machine.phase == .live { return 0 }
+        // No more is read while so much is not in the store.
+        if fleet?.machine.waitsForStore == true { return 0 }
         return switch configuration.durability {
         case .commit: 0
         case .interval: UInt64(configuration.limits.intervalMilliseconds) * 1_000_000

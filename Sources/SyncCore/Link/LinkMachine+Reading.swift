@@ -165,16 +165,14 @@ extension LinkMachine {
     mutating func pull(_ place: Int) {
         guard var consumer = readers[place].consumer, consumer.opening == nil else { return }
         let awaited = consumer.pulls.reduce(0) { $0 + $1.left }
-        // A server leaves out a whole that would be too large for the bytes of a pull.
-        let isWholes = consumer.pass == .wholes
-        let most = isWholes ? JetStreamTalk.pullWholesMax : JetStreamTalk.pullMessagesMax
+        let most = consumer.inHandMax
         let free = most - readers[place].inHand.count - awaited
         guard free >= most / 2, consumer.pulls.count < 2 else { return }
         lastToken += 1
         let messages = consumer.isNextLarge ? 1 : free
         let request = JetStreamTalk.next(
             fleet: configuration.fleet, site: readers[place].site, consumer: consumer.name,
-            messages: messages, ofAnySize: isWholes || consumer.isNextLarge)
+            messages: messages, ofAnySize: consumer.pass == .wholes || consumer.isNextLarge)
         consumer.isNextLarge = false
         let seconds = UInt64(JetStreamTalk.pullSeconds) * 1_000_000_000
         consumer.pulls.append(

@@ -139,6 +139,9 @@ package struct LinkMachine: ~Copyable {
         }
     }
 
+    /// Whether more is read only when what was read is in the store.
+    package var waitsForStore: Bool { readers.contains { $0.waitsForStore } }
+
     /// Whether this host publishes, and is one of the fleet.
     var isLinked: Bool { readers[0].isConsuming }
 

@@ -79,6 +79,12 @@ struct StreamReader {
             self.opening = opening
         }
 
+        /// How many messages may be on their way or not in the store yet. A server leaves out a
+        /// whole that would be too large for the bytes of a pull, so there are few wholes.
+        var inHandMax: Int {
+            pass == .wholes ? JetStreamTalk.pullWholesMax : JetStreamTalk.pullMessagesMax
+        }
+
         fileprivate var deadlines: [UInt64] {
             [opening?.deadline, checking?.deadline].compactMap(\.self) + pulls.map(\.deadline)
         }
@@ -125,6 +131,11 @@ struct StreamReader {
     // MARK: Questions
 
     var consumer: Consumer? { if case .consuming(let consumer) = state { consumer } else { nil } }
+
+    /// Whether more is read only when what was read is in the store.
+    var waitsForStore: Bool {
+        consumer.map { 2 * inHand.count > $0.inHandMax } ?? false
+    }
 
     var isConsuming: Bool { if case .consuming = state { true } else { false } }
 

@@ -40,6 +40,18 @@ struct FleetTests {
         #expect(try world.settle() == nil)
     }
 
+    @Test("a host that only reads does not wait for its interval to read on")
+    func readingBelowCommit() throws {
+        let world = try LinkedFleet(seed: 2, durability: .memory)
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        for _ in 0..<2 * JetStreamTalk.pullMessagesMax {
+            world.increment(world.hosts[0])
+            try world.rest()
+        }
+        #expect(world.hosts[1].value("count")?.integerValue == Int64(world.increments))
+    }
+
     @Test("hosts agree after one of them has joined that a write is gone, which it covers already")
     func joinedRemoval() throws {
         let world = try LinkedFleet(seed: 1)
