@@ -1,7 +1,9 @@
 """Hosts of a fleet: a daemon and a bridge each, in a network namespace, and a server for all."""
 
+import grp
 import json
 import os
+import pwd
 import re
 import signal
 import subprocess
@@ -16,6 +18,8 @@ from peers import BIN, FOLDER
 DEBIAN = "/usr/sbin/nats-server"
 # The link waits at most this long for a server that says nothing, and then tries again.
 PATIENCE = 60
+# As on an installed system, the bridge is a user of its own: a daemon deals its time out by user.
+BRIDGE = pwd.getpwnam("nobody")
 # `make check` runs a few seconds of each row.
 IS_SHORT = peers.SHARE < 0.02
 
@@ -120,6 +124,7 @@ class Host:
         self.arguments = list(arguments)
         self.streams = ["streams=" + each for each in streams]
         os.makedirs(folder)
+        os.chmod(folder, 0o755)
         self.socket = folder + "/s"
         self.state = folder + "/state"
         self.log = folder + "/log"
@@ -129,11 +134,14 @@ class Host:
     def serve_through(self, *urls):
         with open(self.folder + "/link.yaml", "w") as file:
             file.write("servers: %s\n" % json.dumps(urls))
+        os.chown(file.name, BRIDGE.pw_uid, BRIDGE.pw_gid)
 
     def start_daemon(self):
-        link = ["fleet=ops", "host=" + self.name, "forms=" + crowd.FORM, "key=" + self.key]
+        link = ["fleet=ops", "host=" + self.name, "forms=" + crowd.FORM, "key=" + self.key,
+                "bridge=" + BRIDGE.pw_name]
         link += self.streams
-        words = [BIN + "/pickersyncd", "--socket", self.socket, "--state-directory", self.state]
+        words = [BIN + "/pickersyncd", "--socket", self.socket, "--state-directory", self.state,
+                 "--group", grp.getgrgid(BRIDGE.pw_gid).gr_name]
         for each in link if self.is_linked else []:
             words += ["--link", each]
         began = read(self.log).count("ready: ")
@@ -145,9 +153,10 @@ class Host:
             time.sleep(0.01)
 
     def start_bridge(self):
+        # As systemd/pickersync-link.service starts it.
         self.bridge = self.place.start(
-            [BIN + "/pickersync-link", "--config", self.folder + "/link.yaml", "--socket",
-             self.socket], self.folder + "/bridge-log")
+            ["nice", "-n", "5", BIN + "/pickersync-link", "--config", self.folder + "/link.yaml",
+             "--socket", self.socket], self.folder + "/bridge-log", BRIDGE.pw_uid)
 
     def kill_daemon(self, how=signal.SIGKILL):
         halt(self.daemon, how)
@@ -191,6 +200,8 @@ class Fleet:
         self.network = network.Network()
         self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
         os.makedirs(self.folder)
+        for each in FOLDER, self.folder:
+            os.chmod(each, 0o755)
         self.names = ["web%d" % (number + 1) for number in range(hosts)]
         self.server = Server(
             self.network.place(), binary, self.names + list(guests), self.folder + "/nats")

@@ -61,12 +61,17 @@ class Place:
         """Pulls the cable of this machine, or puts it back."""
         self.network.ip("link set %s %s" % (self.port, "up" if is_in else "down"))
 
-    def start(self, words, log):
-        """A program on this machine; its process."""
+    def start(self, words, log, uid=None):
+        """A program on this machine, as that user; its process."""
+        def begin():
+            enter(self.namespace)
+            if uid is not None:
+                peers.become(uid)
+            ends_with_row()
+
         with open(log, "ab") as out:
             process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                preexec_fn=lambda: (ends_with_row(), enter(self.namespace)))
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=begin)
         peers.started.add(process.pid)
         return process
 

@@ -222,6 +222,13 @@ class Client:
         self.socket.close()
 
 
+def become(uid):
+    """This process is another user's from now on."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
 def child(uid, body, nice=0):
     """Runs `body` in a process of its own as another user; gives its pid."""
     pid = os.fork()
@@ -234,9 +241,7 @@ def child(uid, body, nice=0):
         if nice:
             os.nice(nice)
         if uid is not None and os.geteuid() == 0:
-            os.setgroups([])
-            os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
+            become(uid)
         body()
         status = 0
     except BaseException as problem:

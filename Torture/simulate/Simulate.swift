@@ -139,6 +139,11 @@ private enum Search: String, Sendable {
     /// Of so many lives of a link, one is that of a form in whole engines.
     private static var livesOfForms: UInt64 { 16 }
 
+    /// One life in four is of daemons that write later.
+    private static func failureOfLives(_ seed: UInt64, _ steps: Int) -> String? {
+        LinkedLives.failure(of: seed, steps: steps, writesLater: seed / 4 % 4 == 0)
+    }
+
     /// The folder of the daemon and the commands: that of this program.
     private static var executables: String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -175,7 +180,7 @@ private enum Search: String, Sendable {
                 outcome.steps += steps
                 outcome.failure =
                     isOfForm
-                    ? LinkedLives.failure(of: seed / Self.livesOfForms, steps: steps)
+                    ? Self.failureOfLives(seed / Self.livesOfForms, steps)
                         .map { "link, seed \(seed): \($0)" }
                     : LinkWorld.failure(of: seed, steps: steps)
             case .verbs:

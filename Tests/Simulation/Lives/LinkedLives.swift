@@ -17,12 +17,18 @@ package final class LinkedLives {
     package static let usualSteps = 400
 
     /// What goes wrong with a seed, and what happened before; `nil`: nothing.
-    package static func failure(of seed: UInt64, steps: Int = usualSteps) -> String? {
+    ///
+    /// - Parameter writesLater: Daemons have the durability `memory`.
+    package static func failure(
+        of seed: UInt64, steps: Int = usualSteps, writesLater: Bool = false
+    ) -> String? {
+        let durability = writesLater ? Durability.memory : .commit
         func run(_ isTelling: Bool) -> (what: String?, story: [String]) {
             do {
                 // A third of the fleets has two sites.
                 let lives = try LinkedLives(
-                    seed: seed, homes: seed % 3 == 0 ? [0, 1, 1] : nil, isTelling: isTelling)
+                    seed: seed, homes: seed % 3 == 0 ? [0, 1, 1] : nil, durability,
+                    isTelling: isTelling)
                 let what = try lives.run(
                     steps: steps, isHarmed: seed % 2 == 0, hasOneLife: seed % 4 > 1)
                 return (what, lives.story)
@@ -30,7 +36,8 @@ package final class LinkedLives {
         }
         guard run(false).what != nil else { return nil }
         let (what, story) = run(true)
-        return "lives of a form, seed \(seed), \(steps) steps: \(what ?? "nothing")\n"
+        return "lives of a form, seed \(seed), \(steps) steps, durability \(durability.rawValue): "
+            + "\(what ?? "nothing")\n"
             + story.joined(separator: "\n")
     }
 
@@ -64,9 +71,11 @@ package final class LinkedLives {
         ].map { $0.joined(separator: ",") }
     }()
 
-    private init(seed: UInt64, homes: [Int]?, isTelling: Bool) throws {
+    private init(
+        seed: UInt64, homes: [Int]?, _ durability: Durability, isTelling: Bool
+    ) throws {
         self.isTelling = isTelling
-        world = try LinkedFleet(hosts: 3, homes: homes, seed: seed)
+        world = try LinkedFleet(hosts: 3, homes: homes, seed: seed, durability: durability)
         seen = Array(repeating: [], count: 3)
         seenLives = Array(repeating: [], count: 3)
     }
@@ -144,6 +153,10 @@ package final class LinkedLives {
     private func kill(_ host: FleetHost) throws {
         tell("h\(host.index) is killed")
         world.sites.disconnected(host.index)
+        // Below `commit` the newest edits may be lost then, which is not what is looked for here.
+        if host.engine.configuration.durability != .commit {
+            host.engine.pass(milliseconds: 20_000)
+        }
         try host.killDaemon()
     }
 

@@ -92,11 +92,14 @@ import Testing
         #expect(connections.count == 2)
     }
 
-    @Test("who has used its time waits until it has credit again, and the shell knows when")
-    func credit() throws {
+    @Test(
+        "who has used its time waits until it has credit again, and the shell knows when",
+        arguments: [2, Account.linkShares])
+    func credit(shares: Int64) throws {
         let scheduler = Scheduler()
         scheduler.measuresTime = true
         let (alice, bob) = (scheduler.join(1), scheduler.join(2))
+        alice.shares = shares
         _ = connection(7, alice, hasWork: true)
         scheduler.spend(1, bob)
         scheduler.spend(1, alice)
@@ -104,7 +107,8 @@ import Testing
         #expect(scheduler.mustWait(alice) && !scheduler.mustWait(bob))
         #expect(turn(scheduler) == [2])
         let wait = try #require(schedule(scheduler).turnNanoseconds)
-        #expect(wait > 0 && !schedule(scheduler).wantsIteration)
+        #expect(wait / Int64(Self.millisecond) == 2 * shares)
+        #expect(!schedule(scheduler).wantsIteration)
         scheduler.now += UInt64(wait)
         scheduler.spend(1, bob)
         let users = turn(scheduler)

@@ -120,6 +120,9 @@ extension Engine {
             detach(former)
         }
         fleet.bridge = call.connection
+        // The account of a person who runs the bridge is theirs.
+        let account = call.connection.account
+        if isBridgeAlone(account.uid) { account.shares = Account.linkShares }
         fleet.down = ("the bridge has no server yet", now.wallMilliseconds)
         fleet.machine.attached(at: now)
         if let shared = configuration.link {

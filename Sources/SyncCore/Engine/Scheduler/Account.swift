@@ -72,6 +72,11 @@ final class Account {
     /// Nanoseconds that it can use before the others have used as many. It waits while this is
     /// below 0.
     var credit = Account.creditMax
+    /// Which part of the time it gets at most while another uid is active: one half, or less for
+    /// what nobody here waits for.
+    var shares: Int64 = 2
+    /// The shares of a link. What it missed comes at once, after it was cut off.
+    static let linkShares: Int64 = 4
     /// When credit was last added (monotonic nanoseconds).
     var creditAt: UInt64 = 0
     /// While others are connected, it is not served before this moment (monotonic nanoseconds).

@@ -45,7 +45,8 @@ extension Scheduler {
         guard isContended || isShared else { return nil }
         let waits = spenders.lazy.filter { $0.connections > 0 }.compactMap { account -> Int64? in
             if self.isResting(account) { return Int64(clamping: account.restsUntil - self.now) }
-            return self.isContended && account.credit <= 0 ? 2 * (1 - account.credit) : nil
+            return self.isContended && account.credit <= 0
+                ? account.shares * (1 - account.credit) : nil
         }
         // The set of active uids can change before that.
         return waits.min().map { min($0, Int64(Self.contentionNanoseconds)) }
@@ -110,13 +111,13 @@ extension Scheduler {
         }
     }
 
-    /// Adds half of the elapsed time, or all of it if only this uid is active.
+    /// Adds the account's share of the elapsed time, or all of it if only this uid is active.
     private func addCredit(_ account: Account) {
         let passed = now &- account.creditAt
         account.creditAt = now
         let earned = Int64(clamping: passed >> 1) * 2
         account.credit = min(
-            Account.creditMax, account.credit + (isContended ? earned / 2 : earned))
+            Account.creditMax, account.credit + (isContended ? earned / account.shares : earned))
     }
 
     /// Marks uids as active that wait for a turn, for the store or for a commit, however long that

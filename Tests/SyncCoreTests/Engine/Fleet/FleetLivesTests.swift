@@ -15,6 +15,11 @@ struct FleetLivesTests {
         #expect(LinkedLives.failure(of: seed) == nil)
     }
 
+    @Test("the same where daemons write later", arguments: 1...8)
+    func writtenLater(seed: UInt64) {
+        #expect(LinkedLives.failure(of: seed, writesLater: true) == nil)
+    }
+
     /// A form that became one with another in a join that the store refused was decided upon; edits
     /// of one form made of two went with the deletion of one of them; a change was not told that was
     /// gathered while an older whole was taken; an edit waited for ever of a life that a whole said
