@@ -301,5 +301,17 @@ say("What `make bench-link%s` printed on %s, on %d processors; nothing here is w
         " QUICK=1" if arguments.quick else "", time.strftime("%Y-%m-%d"), os.cpu_count(), ROUNDS))
 for each in fleet.servers():
     measure(each)
+say("""
+## Why some do not hold
+
+- A set to a watcher on another host: only what is durable is sent, so there is a commit on each
+  host, and the way has five processes. JetStream alone is one publication and one delivery.
+- Durable sets of a shared form: the edit is encoded, sealed, stored by the server, opened and joined,
+  in four processes beside the client. That takes several times the processor time of
+  an edit that is not shared, and here all of them share the processors.
+- A newcomer: it has the forms as soon as it has the wholes, but it opens and joins each old message,
+  also where a whole has its edits. An earlier edit may know less of what was removed than the host
+  has, and without its message nobody could tell. So the time grows with the log.
+- A bridge: most of its memory is the program and the libraries, which processes share.""")
 if arguments.page:
     arguments.page.write_text("\n".join(page) + "\n")
