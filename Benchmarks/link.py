@@ -309,6 +309,8 @@ say("""
 - Durable sets of a shared form: the edit is encoded, sealed, stored by the server, opened and joined,
   in four processes beside the client. That takes several times the processor time of
   an edit that is not shared, and here all of them share the processors.
+- All rates: the bridge is a user of its own, as on an installed system. A daemon shares its time and
+  its batches by user, so while people and the bridge are active both have small turns and batches.
 - A newcomer: it has the forms as soon as it has the wholes, but it opens and joins each old message,
   also where a whole has its edits. An earlier edit may know less of what was removed than the host
   has, and without its message nobody could tell. So the time grows with the log.
