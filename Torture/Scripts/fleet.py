@@ -80,9 +80,8 @@ class Server:
             file.write(self.config)
         self.starts += 1
         self.log = "%s/log%d" % (self.folder, self.starts)
-        # What it does is another machine's work: the people of the hosts go first.
         self.process = self.place.start(
-            ["nice", "-n", "5", self.binary, "-c", self.folder + "/nats.conf"], self.log)
+            [self.binary, "-c", self.folder + "/nats.conf"], self.log)
         ends = time.monotonic() + PATIENCE
         while "Server is ready" not in read(self.log):
             if self.process.poll() is not None or time.monotonic() > ends:
