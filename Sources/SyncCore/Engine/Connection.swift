@@ -34,8 +34,8 @@ final class Connection: ConnectionKeeper {
     // The members that a write reads come first, so that a fan-out loads few cache lines. The order
     // avoids padding, because there may be ten thousand connections (IdleConnectionTests).
 
-    /// The account of its uid, shared by all connections of the uid.
-    let account: Account
+    /// The account of its uid, shared by all connections of the uid, or that of the link.
+    var account: Account
     /// See `Outbox.owner`.
     var owner: AnyObject?
     var subscriptions = SubscriptionList.none

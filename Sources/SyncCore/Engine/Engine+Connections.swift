@@ -139,7 +139,7 @@ extension Engine {
         advance(to: now)
         guard let connection = connections[id], connection.progress != .ending, !connection.isAtEnd
         else { return }
-        let began = workBegins()
+        let began = workBegins(connection.account)
         defer { workEnded(began, connection.account) }
         let gathered = connection.decoder.gatheredBytes
         let outcome = connection.decoder.feed(bytes) { text in
@@ -196,7 +196,7 @@ extension Engine {
     /// Processes a frame. Its text costs one unit for every 128 bytes, in addition to the requests.
     private func receiveFrame(_ text: UnsafeRawBufferPointer, _ connection: Connection) {
         scheduler.spend(1 + text.count >> 7, connection.account)
-        let began = requestBegins()
+        let began = requestBegins(connection.account)
         workspace.method = nil
         if fleet == nil || !isBridgeAlone(connection.peer.uid), let plain = PlainRequest(text),
             executePlain(plain, connection)
@@ -248,11 +248,11 @@ extension Engine {
             case .frame(let text):
                 text.withUnsafeBytes { receiveFrame($0, connection) }
             case .call(let request, let id, let target):
-                let began = requestBegins()
+                let began = requestBegins(connection.account)
                 perform(request, id, target, connection)
                 requestEnded(began, connection.account)
             case .joins:
-                let began = requestBegins()
+                let began = requestBegins(connection.account)
                 charge(connection) { performJoins(connection) }
                 requestEnded(began, connection.account)
             }

@@ -24,9 +24,10 @@ extension Engine {
     }
 
     func fetched(_ id: FetchID, _ answer: StoreAnswer) {
-        let (began, requestBegan) = (workBegins(), requestBegins())
-        workspace.method = nil
         let account = scheduler.fetchEnded(id)
+        let began = account.flatMap(workBegins)
+        let requestBegan = account.flatMap(requestBegins)
+        workspace.method = nil
         let answer = link.redactions.applied(to: answer)
         defer {
             if let account {

@@ -24,7 +24,7 @@ extension Engine {
     func takeTurns() {
         scheduler.beginTurns(waitsForCommits: waitsForCommits)
         while let account = scheduler.nextTurn(holdsEdits: holdsEdits) {
-            let began = workBegins()
+            let began = workBegins(account)
             sendWaitingFetches(of: account)
             refreshFilters(of: account)
             scheduler.markAudiences(of: account)
@@ -50,8 +50,10 @@ extension Engine {
         }
     }
 
-    /// The start of work that is charged to an account; `nil` while only one uid is active.
-    func workBegins() -> UInt64? { scheduler.isContended ? stopwatch?() : nil }
+    /// The start of work that is charged to an account; `nil` while nobody else is active.
+    func workBegins(_ account: Account) -> UInt64? {
+        scheduler.isContended(account) ? stopwatch?() : nil
+    }
 
     /// Charges the time since `workBegins` to an account.
     func workEnded(_ began: UInt64?, _ account: Account) {
@@ -62,7 +64,9 @@ extension Engine {
 
     /// The start of a request, before its frame is decoded. Its account may have to rest after it.
     /// `nil` while no other user is connected.
-    func requestBegins() -> UInt64? { scheduler.isShared ? stopwatch?() : nil }
+    func requestBegins(_ account: Account) -> UInt64? {
+        scheduler.isShared(account) ? stopwatch?() : nil
+    }
 
     /// Tells the scheduler what a request took, until its memory was free.
     func requestEnded(_ began: UInt64?, _ account: Account) {

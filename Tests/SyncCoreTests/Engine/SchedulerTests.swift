@@ -16,6 +16,12 @@ import Testing
         return made
     }
 
+    private func bridge(of scheduler: Scheduler, uid: UInt32 = 9) -> Connection {
+        let bridge = connection(UInt64(uid), scheduler.join(uid))
+        scheduler.moveToLink(bridge)
+        return bridge
+    }
+
     /// The users of one turn, in order; each does `work`.
     private func turn(
         _ scheduler: Scheduler, holdsEdits: Bool = false,
@@ -94,12 +100,12 @@ import Testing
 
     @Test(
         "who has used its time waits until it has credit again, and the shell knows when",
-        arguments: [2, Account.linkShares])
-    func credit(shares: Int64) throws {
+        arguments: [false, true])
+    func credit(isLink: Bool) throws {
         let scheduler = Scheduler()
         scheduler.measuresTime = true
-        let (alice, bob) = (scheduler.join(1), scheduler.join(2))
-        alice.shares = shares
+        let bob = scheduler.join(2)
+        let alice = isLink ? bridge(of: scheduler).account : scheduler.join(1)
         _ = connection(7, alice, hasWork: true)
         scheduler.spend(1, bob)
         scheduler.spend(1, alice)
@@ -107,12 +113,67 @@ import Testing
         #expect(scheduler.mustWait(alice) && !scheduler.mustWait(bob))
         #expect(turn(scheduler) == [2])
         let wait = try #require(schedule(scheduler).turnNanoseconds)
-        #expect(wait / Int64(Self.millisecond) == 2 * shares)
+        #expect(wait / Int64(Self.millisecond) == (isLink ? 16 : 4))
         #expect(!schedule(scheduler).wantsIteration)
         scheduler.now += UInt64(wait)
         scheduler.spend(1, bob)
         let users = turn(scheduler)
-        #expect(users.sorted() == [1, 2])
+        #expect(users.sorted() == [alice.uid, bob.uid].sorted())
+    }
+
+    @Test("the link makes nobody contended, and has short turns while a user is active")
+    func link() {
+        let scheduler = Scheduler()
+        scheduler.now = Self.millisecond
+        let (alice, link) = (scheduler.join(1), bridge(of: scheduler).account)
+        func units() -> [Int] {
+            for account in [alice, link] { scheduler.spend(1, account) }
+            var units: [Int] = []
+            _ = turn(scheduler) { units.append($0.unitsLeft) }
+            return units
+        }
+        #expect(units() == [Account.loneUnits, Account.linkUnits])
+        #expect(!schedule(scheduler).isContended && scheduler.usersConnected == 1)
+        scheduler.requestEnded(link, took: nil, at: 4 * Self.millisecond)
+        #expect(link.unitsLeft == 0, "a user who comes waits no longer than 2 ms")
+        scheduler.spend(1, scheduler.join(2))
+        #expect(units().allSatisfy { $0 <= Account.contendedUnits })
+        scheduler.now += 20 * Self.millisecond
+        scheduler.spend(1, link)
+        var left = 0
+        _ = turn(scheduler) { if $0 === link { left = $0.unitsLeft } }
+        #expect(left == Account.loneUnits)
+    }
+
+    @Test("a bridge that comes back has the account of the one before it, with its debts")
+    func returningBridge() {
+        let scheduler = Scheduler()
+        let former = bridge(of: scheduler)
+        #expect(scheduler.accounts.isEmpty && scheduler.usersConnected == 0)
+        scheduler.spend(Account.loneUnits + 40, former.account)
+        scheduler.leave(former.account)
+        let next = bridge(of: scheduler, uid: 8)
+        #expect(next.account === former.account && next.account.unitsLeft < 0)
+        #expect(next.account.connections == 1)
+        let alice = scheduler.join(1)
+        scheduler.requestEnded(next.account, took: 10 * Self.millisecond, at: 0)
+        scheduler.measuresTime = true
+        #expect(scheduler.mustWait(next.account) && !scheduler.mustWait(alice))
+    }
+
+    @Test("what a bridge holds is charged to the link")
+    func heldByBridge() {
+        let scheduler = Scheduler()
+        let alice = scheduler.join(1)
+        _ = scheduler.join(1)
+        let bridge = connection(7, alice)
+        _ = bridge.decoder.feed([0, 0, 0, 9, 1, 2])
+        alice.unfinishedBytes = bridge.decoder.gatheredBytes + 5
+        (bridge.heldBytes, alice.heldBytes) = (30, 33)
+        scheduler.moveToLink(bridge)
+        #expect(alice.connections == 1 && alice.unfinishedBytes == 5 && alice.heldBytes == 3)
+        let link = bridge.account
+        #expect(link.isLink && link.unfinishedBytes == 2 && link.heldBytes == 30)
     }
 
     @Test("a request that blocked the loop is followed by a rest, while another user is there")

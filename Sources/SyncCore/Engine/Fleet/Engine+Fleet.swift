@@ -120,9 +120,6 @@ extension Engine {
             detach(former)
         }
         fleet.bridge = call.connection
-        // The account of a person who runs the bridge is theirs.
-        let account = call.connection.account
-        if isBridgeAlone(account.uid) { account.shares = Account.linkShares }
         fleet.down = ("the bridge has no server yet", now.wallMilliseconds)
         fleet.machine.attached(at: now)
         if let shared = configuration.link {
@@ -283,6 +280,7 @@ extension Engine {
     /// The last step of an iteration: what the link must do at this time.
     func endFleetIteration() {
         guard let fleet, lifecycle == .serving else { return }
+        if let bridge = fleet.bridge { payByLink(bridge) }
         keepIdleCursor(fleet)
         tellPresence(fleet)
         tellUnderWay(fleet)
@@ -296,6 +294,14 @@ extension Engine {
         fleet.machine.keepPresence { sharedForm($0) != nil }
         fleet.machine.deadlinePassed(at: now)
         followFleetAlone()
+    }
+
+    /// The bridge's work is not that of its user. Subscribers are counted by account, so a bridge
+    /// that watches a form remains its user's. Between the frames, because the decoder is in use
+    /// within one.
+    private func payByLink(_ bridge: Connection) {
+        guard !bridge.account.isLink, bridge.subscriptions.isEmpty else { return }
+        scheduler.moveToLink(bridge)
     }
 
     // MARK: - Actions

@@ -46,7 +46,8 @@ extension Engine {
                 definition.index(
                     of: name.hasSuffix(Self.wallSuffix) ? String(name.dropLast()) : name)
             }
-        let (now, began) = (clocks.read(), workBegins())
+        let now = clocks.read()
+        let began = scheduler.isContended ? stopwatch?() : nil
         var transaction: Transaction?
         for index in fields.sortedDistinct() {
             guard let stack = form.working.cells[index].content.leases else { continue }

@@ -12,6 +12,10 @@
 /// turns (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). *Credit* is measured time. It
 /// bounds the work of many turns: while another uid is active, a uid gets at most half of the time.
 /// This includes the time in the store and the time to read and write its sockets.
+///
+/// The link has an account of its own, whichever user runs its bridge (`isLink`). Nobody here waits
+/// for it as for an answer, so it makes no user contended. While any user is active, the link has
+/// short turns and a small share of the time.
 final class Account {
     /// Units per turn while another uid is active. They take less time than a round trip of a
     /// client, so the others keep more than half of their time.
@@ -47,9 +51,13 @@ final class Account {
     /// The most edits of one uid in a batch while another uid is active, because everybody waits
     /// for a long commit (`Scheduler.batchEditsMax`).
     static let contendedEdits = 32
+    /// Units per turn of the link while a user is active: some ten joined changes.
+    static let linkUnits = 64
 
     /// The user. For a subordinate uid, the uid of its owner.
     let uid: UInt32
+    /// Whether it is the account of the link. No user has it.
+    let isLink: Bool
     var connections = 0
     var subscriptions = 0
     /// Bytes of incomplete frames.
@@ -72,11 +80,9 @@ final class Account {
     /// Nanoseconds that it can use before the others have used as many. It waits while this is
     /// below 0.
     var credit = Account.creditMax
-    /// Which part of the time it gets at most while another uid is active: one half, or less for
-    /// what nobody here waits for.
-    var shares: Int64 = 2
-    /// The shares of a link. What it missed comes at once, after it was cut off.
-    static let linkShares: Int64 = 4
+    /// It gets at most one part in so many of the time while others are active. After a cut, the
+    /// link has much to read at once, and where hosts share processors, that delays their edits.
+    var shares: Int64 { isLink ? 8 : 2 }
     /// When credit was last added (monotonic nanoseconds).
     var creditAt: UInt64 = 0
     /// While others are connected, it is not served before this moment (monotonic nanoseconds).
@@ -92,7 +98,10 @@ final class Account {
     /// Connections with a request that waits for its turn, in order.
     private var waiting = Queue<Connection>()
 
-    init(uid: UInt32) { self.uid = uid }
+    init(uid: UInt32, isLink: Bool = false) {
+        self.uid = uid
+        self.isLink = isLink
+    }
 
     /// Whether a connection waits for the next turn.
     var hasWaitingRequests: Bool { !waiting.isEmpty }

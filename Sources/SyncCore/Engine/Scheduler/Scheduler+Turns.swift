@@ -42,10 +42,12 @@ extension Scheduler {
     }
 
     private var turnNanoseconds: Int64? {
-        guard isContended || isShared else { return nil }
+        guard isContended || usersConnected > 1 || link != nil else { return nil }
         let waits = spenders.lazy.filter { $0.connections > 0 }.compactMap { account -> Int64? in
-            if self.isResting(account) { return Int64(clamping: account.restsUntil - self.now) }
-            return self.isContended && account.credit <= 0
+            if self.isShared(account), self.isResting(account) {
+                return Int64(clamping: account.restsUntil - self.now)
+            }
+            return self.isContended(account) && account.credit <= 0
                 ? account.shares * (1 - account.credit) : nil
         }
         // The set of active uids can change before that.
@@ -71,6 +73,10 @@ extension Scheduler {
         turnUnits = isContended ? Account.contendedUnits : Account.loneUnits
     }
 
+    private func units(of account: Account) -> Int {
+        account.isLink && isContended(account) ? min(Account.linkUnits, turnUnits) : turnUnits
+    }
+
     /// The next account that may work in this turn, with new units; `nil` at the end of the turn.
     /// After its work, `endTurn` follows.
     func nextTurn(holdsEdits: Bool) -> Account? {
@@ -88,7 +94,8 @@ extension Scheduler {
             if !may || isHeldBack(account, holdsEdits: holdsEdits) {
                 account.unitsLeft = min(account.unitsLeft, 0)
             } else {
-                account.unitsLeft = min(turnUnits, account.unitsLeft + turnUnits)
+                let units = units(of: account)
+                account.unitsLeft = min(units, account.unitsLeft + units)
             }
             if may { return account }
             endTurn(of: account)
@@ -103,7 +110,7 @@ extension Scheduler {
     /// The work of an account in this turn has ended. Accounts with debts or waiting requests stay
     /// in the list for the next turn.
     func endTurn(of account: Account) {
-        if account.unitsLeft < turnUnits || account.hasWaitingRequests
+        if account.unitsLeft < units(of: account) || account.hasWaitingRequests
             || !account.audiences.isEmpty || !account.staleFilters.isEmpty
             || !account.fetchesWaiting.isEmpty || account.credit < Account.creditMax
         {
@@ -117,7 +124,8 @@ extension Scheduler {
         account.creditAt = now
         let earned = Int64(clamping: passed >> 1) * 2
         account.credit = min(
-            Account.creditMax, account.credit + (isContended ? earned / account.shares : earned))
+            Account.creditMax,
+            account.credit + (isContended(account) ? earned / account.shares : earned))
     }
 
     /// Marks uids as active that wait for a turn, for the store or for a commit, however long that
@@ -125,6 +133,7 @@ extension Scheduler {
     private func noteContention(waitsForCommits: Bool) {
         var first: Account?
         func isSecond(_ account: Account) -> Bool {
+            if account.isLink { return false }
             if first == nil { first = account }
             return first !== account
         }
@@ -134,5 +143,6 @@ extension Scheduler {
         {
             contendedUntil = now &+ Self.contentionNanoseconds
         }
+        if first != nil { activeUntil = now &+ Self.contentionNanoseconds }
     }
 }

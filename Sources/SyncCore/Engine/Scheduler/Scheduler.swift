@@ -28,12 +28,16 @@ final class Scheduler {
 
     /// By uid: accounts with connections, and accounts without that still owe something.
     private(set) var accounts: [UInt32: Account] = [:]
+    /// The account of the bridge's connection, since there was one.
+    private(set) var link: Account?
     private(set) var usersConnected = 0
     /// The account of the last request, and until when more than one uid counts as active
     /// (monotonic nanoseconds). `atWork` is cleared when its last connection ends; a weak reference
     /// would make every retain of an account slower.
     private(set) var atWork: Account?
     var contendedUntil: UInt64 = 0
+    /// Until when any uid counts as active (monotonic nanoseconds). Only the link looks at this.
+    var activeUntil: UInt64 = 0
     /// Accounts that have used a part of this turn or owe units, in the order of their first use.
     var spenders: [Account] = []
     /// Accounts in the current turn, which of them is next, and the units of each. Empty between
@@ -79,9 +83,24 @@ final class Scheduler {
     func leave(_ account: Account) {
         account.connections -= 1
         guard account.connections == 0 else { return }
-        usersConnected -= 1
+        if !account.isLink { usersConnected -= 1 }
         if atWork === account { atWork = nil }
         close(account)
+    }
+
+    /// From now on, the link pays for a connection. Its subscribers are counted by account, so it
+    /// has no subscriptions.
+    func moveToLink(_ connection: Connection) {
+        let former = connection.account
+        let account = link ?? Account(uid: former.uid, isLink: true)
+        link = account
+        account.connections += 1
+        account.heldBytes += connection.heldBytes
+        account.unfinishedBytes += connection.decoder.gatheredBytes
+        former.heldBytes -= connection.heldBytes
+        former.unfinishedBytes -= connection.decoder.gatheredBytes
+        connection.account = account
+        leave(former)
     }
 
     /// Deletes an account without connections when it owes nothing. Until then, its user finds the
@@ -97,7 +116,9 @@ final class Scheduler {
         account.credit > 0 && account.unitsLeft >= 0 && !isResting(account)
     }
 
-    var subscriptionCount: Int { accounts.values.reduce(0) { $0 + $1.subscriptions } }
+    var subscriptionCount: Int {
+        accounts.values.reduce(link?.subscriptions ?? 0) { $0 + $1.subscriptions }
+    }
 
     /// Releases the connections in the queues, which hold references to their accounts. Called when
     /// the engine ends.
@@ -105,6 +126,7 @@ final class Scheduler {
         // Accounts with connections, and those whose connections ended since the last turn.
         for account in accounts.values { account.releaseConnections() }
         for account in readyAccounts + spenders { account.releaseConnections() }
+        link?.releaseConnections()
         telling = Queue()
     }
 
@@ -113,20 +135,31 @@ final class Scheduler {
     /// Whether more than one uid is active.
     var isContended: Bool { contendedUntil > now }
 
-    /// Whether another user is connected, active or not.
-    var isShared: Bool { usersConnected > 1 }
+    /// Whether an account must leave time to others, who are active.
+    func isContended(_ account: Account) -> Bool {
+        (account.isLink ? activeUntil : contendedUntil) > now
+    }
+
+    /// Whether a user other than the account's is connected, active or not.
+    func isShared(_ account: Account) -> Bool { usersConnected > (account.isLink ? 0 : 1) }
 
     func spend(_ units: Int, _ account: Account) {
-        if atWork !== account {
-            if atWork != nil {
-                contendedUntil = now &+ Self.contentionNanoseconds
-                // Until now only one uid was active. It does not keep the rest of its long turn.
-                for spender in spenders { spender.unitsLeft = min(spender.unitsLeft, 0) }
-            }
-            atWork = account
-        }
+        if !account.isLink { noteActive(account) }
         noteSpent(account)
         account.unitsLeft -= units
+    }
+
+    /// A user begins some work.
+    @inline(__always)
+    private func noteActive(_ account: Account) {
+        activeUntil = now &+ Self.contentionNanoseconds
+        guard atWork !== account else { return }
+        if atWork != nil {
+            contendedUntil = activeUntil
+            // Until now only one uid was active. It does not keep the rest of its long turn.
+            for spender in spenders { spender.unitsLeft = min(spender.unitsLeft, 0) }
+        }
+        atWork = account
     }
 
     /// An account has used a part of this turn.
@@ -147,15 +180,15 @@ final class Scheduler {
     /// Whether an account has used no more than its share of time.
     func mayWork(_ account: Account) -> Bool {
         guard measuresTime else { return true }
-        if isShared, isResting(account) { return false }
-        return account.credit > 0 || !isContended
+        if isShared(account), isResting(account) { return false }
+        return account.credit > 0 || !isContended(account)
     }
 
     func isResting(_ account: Account) -> Bool { account.restsUntil > now }
 
-    /// Charges time to an account, while more than one uid is active.
+    /// Charges time to an account, while others are active.
     func worked(_ nanoseconds: UInt64, for account: Account) {
-        guard isContended, measuresTime else { return }
+        guard isContended(account), measuresTime else { return }
         // Only time from now on earns credit.
         if account.credit >= Account.creditMax { account.creditAt = now }
         // No work takes longer by itself. The rest is due to the machine, such as a disk that
@@ -189,7 +222,9 @@ final class Scheduler {
     func requestEnded(_ account: Account, took: UInt64?, at time: UInt64) {
         if let took { rest(account, after: took) }
         iterationLasts(until: time)
-        let most = isContended ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
+        let most =
+            isContended || account.isLink
+            ? Account.contendedTurnNanoseconds : Account.turnNanoseconds
         if time > now &+ most { leaveTurn(account) }
     }
 

@@ -121,6 +121,30 @@ struct FleetTests {
         #expect(host.engine.call(second, .linkAttach).joined().contains(#""fleet":"ops""#))
     }
 
+    @Test("the link pays for its bridge, of any user, unless that connection watches a form")
+    func account() throws {
+        let world = try LinkedFleet(hosts: 1, seed: 7)
+        world.apply(fields)
+        let host = world.hosts[0]
+        host.killBridge()
+        let bridge = host.engine.connect(uid: 0, user: "root")
+        let scheduler = host.engine.engine.scheduler
+        let root = try #require(scheduler.accounts[0])
+        let (connections, subscriptions) = (root.connections, root.subscriptions)
+        host.engine.call(bridge, .stateSubscribe(StateSubscribe(form: "shared")))
+        host.engine.call(bridge, .linkAttach)
+        #expect(root.connections == connections && root.subscriptions == subscriptions + 1)
+        host.engine.call(bridge, .stateUnsubscribe(form: "shared"))
+        #expect(root.connections == connections - 1 && root.subscriptions == subscriptions)
+        host.engine.call(bridge, .stateSubscribe(StateSubscribe(form: "shared")))
+        let link = try #require(scheduler.link)
+        #expect(link.connections == 1 && link.subscriptions == 1)
+        #expect(scheduler.subscriptionCount == subscriptions + 1)
+        host.engine.disconnect(bridge)
+        #expect(link.connections == 0 && link.subscriptions == 0 && link.heldBytes == 0)
+        #expect(root.heldBytes == 0)
+    }
+
     @Test("a message that nobody of the fleet sealed is counted and changes nothing")
     func forged() throws {
         let world = try LinkedFleet(seed: 4)
