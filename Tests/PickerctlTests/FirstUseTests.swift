@@ -104,6 +104,7 @@ struct FirstUseTests {
             ),
             (["toggle", "traffic"], 64, "cannot toggle traffic, which is a slider;"),
             (["press", "deploy/traffic"], 64, "use pickerctl set deploy/traffic+=1"),
+            (["press", "-f", "deploy", "traffic"], 64, "use pickerctl set deploy/traffic+=1"),
             (["set", "deploy/rollback=1"], 64, "press it with pickerctl press deploy/rollback"),
             (["press", "rollback"], 1, "no terminal to confirm on; use --yes"),
             (["press", "wipe"], 1, "no terminal to confirm on; use --yes"),
@@ -119,7 +120,7 @@ struct FirstUseTests {
         #expect(outcome.err.split(separator: "\n").count == 1)
     }
 
-    @Test("a form may be a positional argument, alone or with a slash, or an option")
+    @Test("a form may be a positional argument, with a slash or not, or an option; texts name it")
     func forms() throws {
         for several in [false, true] {
             if several { try bench.apply(Bench.iceCream) }
@@ -127,10 +128,8 @@ struct FirstUseTests {
                 [["deploy"], ["deploy/"]] + (several ? [["-f", "deploy"]] : [])
             for words in whole + [["--form=deploy"]] {
                 let describe = try bench.launch(["describe"] + words).outcome().out
-                let button = words.count == 1 && words != ["--form=deploy"] ? "deploy/" : ""
                 #expect(
-                    describe.contains("pickerctl press \(button)rollback"),
-                    "\(words): \(describe)")
+                    describe.contains("pickerctl press deploy/rollback"), "\(words): \(describe)")
                 let history = try bench.launch(["history"] + words).outcome()
                 #expect(history.out.contains("apply: 10 fields"), "\(words): \(history.err)")
                 #expect(try bench.launch(["get"] + words).outcome().out.contains("traffic=35\n"))

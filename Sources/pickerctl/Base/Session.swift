@@ -11,8 +11,9 @@ final class Session {
     let console: Console
     let client: BlockingClient
     private var knownForms: [String]?
-    /// Whether the arguments name the form: `FORM/FIELD`.
-    private var isFormInArguments = false
+    /// Whether the command line names the form, as `FORM/FIELD` or with `--form`. Commands in texts
+    /// name it then, too.
+    private var isFormNamed = false
 
     /// Seconds for answers that the shortest `--timeout` leaves: a condition that holds already is
     /// found.
@@ -145,7 +146,7 @@ final class Session {
     func form(named prefixes: [String?]) throws(Failure) -> String {
         let named = prefixes.compactMap(\.self)
         if let first = named.first {
-            isFormInArguments = true
+            isFormNamed = true
             let all = named + (settings.form.map { [$0] } ?? [])
             let general = settings.form ?? environmentVariable("PICKERSYNC_FORM")
             let others = named.count < prefixes.count ? (general.map { [$0] } ?? [first]) : []
@@ -154,7 +155,11 @@ final class Session {
             }
             return first
         }
-        if let form = settings.form ?? environmentVariable("PICKERSYNC_FORM") { return form }
+        if let form = settings.form {
+            isFormNamed = true
+            return form
+        }
+        if let form = environmentVariable("PICKERSYNC_FORM") { return form }
         let forms = try formNames()
         if forms.count == 1 { return forms[0] }
         throw forms.isEmpty ? .noForms : .whichForm(forms)
@@ -182,7 +187,7 @@ final class Session {
         {
             let forms = try formNames()
             if forms.count > 1, forms.contains(words[0]) {
-                isFormInArguments = true
+                isFormNamed = true
                 return (words[0], [])
             }
         }
@@ -252,7 +257,7 @@ final class Session {
     /// The form's controls.
     func outline(_ form: String) throws(Failure) -> FormOutline {
         FormOutline(
-            try definition(form).definition, prefix: isFormInArguments ? "\(form)/" : "")
+            try definition(form).definition, prefix: isFormNamed ? "\(form)/" : "")
     }
 
     func definition(_ form: String) throws(Failure) -> FormResult {
