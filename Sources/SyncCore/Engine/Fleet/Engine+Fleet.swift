@@ -297,10 +297,12 @@ extension Engine {
     }
 
     /// The bridge's work is not that of its user. Subscribers are counted by account, so a bridge
-    /// that watches a form remains its user's. Between the frames, because the decoder is in use
-    /// within one.
+    /// that watches a form remains its user's; and what waits in its user's queues comes first.
+    /// Between the frames, because the decoder is in use within one.
     private func payByLink(_ bridge: Connection) {
-        guard !bridge.account.isLink, bridge.subscriptions.isEmpty else { return }
+        guard !bridge.account.isLink, bridge.subscriptions.isEmpty, bridge.progress == .idle,
+            !bridge.isAwaitingTurn
+        else { return }
         scheduler.moveToLink(bridge)
     }
 

@@ -145,6 +145,25 @@ struct FleetTests {
         #expect(root.heldBytes == 0)
     }
 
+    @Test("a bridge that sends on before its answer waits for no turn of an account that is gone")
+    func eagerBridge() throws {
+        let host = try LinkedFleet(hosts: 1, seed: 7).hosts[0]
+        host.killBridge()
+        let bridge = host.engine.connect(uid: FleetHost.bridgeUID, user: "pickersync-link")
+        let users: [UInt32] = [1000, 1001]
+        for user in users.map({ host.engine.connect(uid: $0, user: "u\($0)") }) {
+            host.engine.call(user, .ping)
+        }
+        #expect(host.engine.engine.schedule.isContended)
+        let pings = 3 * Account.contendedUnits
+        let requests = [Request.linkAttach] + (1...pings).map { _ in Request.ping }
+        host.engine.sendBytes(bridge, requests.flatMap { $0.frame(id: RequestID(1)) })
+        host.engine.settle()
+        #expect(host.engine.take(bridge).count { $0.contains(#""id":1"#) } == pings + 1)
+        let connection = try #require(host.engine.engine.connections[bridge])
+        #expect(connection.account.isLink && !connection.isAwaitingTurn)
+    }
+
     @Test("a message that nobody of the fleet sealed is counted and changes nothing")
     func forged() throws {
         let world = try LinkedFleet(seed: 4)
