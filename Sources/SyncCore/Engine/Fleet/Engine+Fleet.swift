@@ -238,10 +238,7 @@ extension Engine {
         }
         if isJoinLost { fallBack(fleet) }
         for changes in batch.changes {
-            if let whole = changes.shared?.parting {
-                fleet.wantedWholes[whole.form] = nil
-                part(with: whole, fleet)
-            }
+            if let whole = changes.shared?.parting { part(with: whole, fleet) }
             // A join of what removes a write changes a form, and not what it covers.
             fleet.digests[changes.form.name] = nil
             noteUnderWay(changes, fleet)

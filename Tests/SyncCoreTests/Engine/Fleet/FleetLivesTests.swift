@@ -33,6 +33,12 @@ struct FleetLivesTests {
         #expect(LinkedLives.failure(of: seed, steps: 100) == nil)
     }
 
+    /// The whole that was due was forgotten when a form was unlinked and linked again in one batch.
+    @Test("lives that once lost an edit where daemons write later", arguments: [41_250_019])
+    func foundLater(seed: UInt64) {
+        #expect(LinkedLives.failure(of: seed, steps: 100, writesLater: true) == nil)
+    }
+
     @Test("a whole that is taken does not stand for a change that is gathered")
     func takenWhole() throws {
         let link = FormLink(LinkConfiguration(host: "a", forms: []))
