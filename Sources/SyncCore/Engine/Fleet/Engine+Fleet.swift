@@ -57,12 +57,14 @@ extension Engine {
 
     /// The log is read again from its beginning, also if the daemon is killed meanwhile.
     func readLogAgain() {
-        guard var cursor = storedCursor else { return }
-        for place in cursor.streams.indices {
-            cursor.streams[place].place = .start
-            cursor.streams[place].held = []
+        var cursor = storedCursor
+        // What was read may not be in the store yet.
+        guard cursor != nil || fleet != nil else { return }
+        for place in cursor?.streams.indices ?? 0..<0 {
+            cursor?.streams[place].place = .start
+            cursor?.streams[place].held = []
         }
-        link.rewind(to: cursor.encoded)
+        link.rewind(to: cursor?.encoded ?? [])
         if let fleet { fallBack(fleet) }
     }
 
@@ -328,7 +330,7 @@ extension Engine {
             case .makeBeacon:
                 fleet.machine.beaconMade(
                     beaconDigests(fleet), awaited: fleet.awaitedForms,
-                    untold: forms.filter(hasEditsApart).map(\.name), at: now)
+                    untold: forms.filter(isUntold).map(\.name), at: now)
             case .present(let peers): take(peers)
             case .hear(let word): hear(word, fleet)
             case .hostsChanged:

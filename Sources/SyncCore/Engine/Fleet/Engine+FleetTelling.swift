@@ -60,6 +60,12 @@ extension Engine {
             name, (environment.forFleet(.whole(whole)).encoded, whole.context), at: now)
     }
 
+    /// Whether this host has more of a form than others were told, or will be told by what waits in
+    /// the machine.
+    func isUntold(_ form: LiveForm) -> Bool {
+        follows(form) ? hasEditsApart(form) : form.link?.lacksWhole ?? false
+    }
+
     /// Fields whose digests are computed for one beacon; the forms beyond are in the next one.
     private static var digestFieldsMax: Int { 20_000 }
 

@@ -93,7 +93,10 @@ package final class FormLink {
     }
 
     /// Whether the link does not have all changes.
-    var hasUntold: Bool { isWholeDue || wantsWhole || !gathering.isEmpty || !unsent.isEmpty }
+    var hasUntold: Bool { lacksWhole || !gathering.isEmpty || !unsent.isEmpty }
+
+    /// Whether others need the whole form, and the link does not know of it yet.
+    var lacksWhole: Bool { isWholeDue || wantsWhole }
 
     /// Adds the change of a transaction that the gathering batch has. A whole that is taken before
     /// the batch is durable does not have it.
