@@ -161,6 +161,17 @@ import Testing
         #expect(scheduler.mustWait(next.account) && !scheduler.mustWait(alice))
     }
 
+    @Test("a bridge that comes back after one that spent all of its turn has turns")
+    func spentBridge() {
+        let scheduler = Scheduler()
+        let former = bridge(of: scheduler)
+        scheduler.leaveTurn(former.account)
+        scheduler.leave(former.account)
+        _ = turn(scheduler)
+        let next = bridge(of: scheduler, uid: 8)
+        #expect(scheduler.mayBegin(next.account) || schedule(scheduler).wantsTurn)
+    }
+
     @Test("what a bridge holds is charged to the link")
     func heldByBridge() {
         let scheduler = Scheduler()

@@ -28,7 +28,7 @@ final class Scheduler {
 
     /// By uid: accounts with connections, and accounts without that still owe something.
     private(set) var accounts: [UInt32: Account] = [:]
-    /// The account of the bridge's connection, since there was one.
+    /// The account of the bridge's connection.
     private(set) var link: Account?
     private(set) var usersConnected = 0
     /// The account of the last request, and until when more than one uid counts as active
@@ -109,6 +109,7 @@ final class Scheduler {
         guard account.connections == 0 else { return }
         guard owesNothing(account) else { return noteSpent(account) }
         if accounts[account.uid] === account { accounts[account.uid] = nil }
+        if link === account { link = nil }
     }
 
     /// Whether an account owes no time, no units and no rest.
