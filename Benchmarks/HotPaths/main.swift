@@ -1,4 +1,5 @@
 import CostlyRequests
+import EngineTestKit
 import SyncCore
 import TerminalUI
 
@@ -18,29 +19,30 @@ final class Bench {
     private var sequence = 0
     private var lastKey = 0
     private(set) var bytesWritten = 0
+    /// The connection whose bytes are kept, and what it got.
+    private var listener: ConnectionID?
+    private var heard: [UInt8] = []
 
-    init(durability: Durability, subscribers: Int) throws {
-        let environment = Environment(
+    init(
+        durability: Durability, subscribers: Int, replica: UInt64 = 0x3f9a_8b7c_6d5e,
+        link: LinkConfiguration? = nil
+    ) throws {
+        var environment = Environment(
             random: { 1 }, compile: { _ in .success(PatternMatcher { _ in true }) },
             seal: { plaintext, _ in plaintext }, open: { sealed, _ in sealed }, digest: { _ in 1 },
             audit: { _ in true })
+        environment.fleetKeys = .forTests()
+        var configuration = EngineConfiguration(
+            durability: durability, serverName: "pickersyncd/bench", daemonUID: 0)
+        configuration.link = link
         engine = try Engine(
-            configuration: EngineConfiguration(
-                durability: durability, serverName: "pickersyncd/bench", daemonUID: 0),
-            environment: environment, replica: ReplicaID(id: 0x3f9a_8b7c_6d5e, epoch: 1),
+            configuration: configuration, environment: environment,
+            replica: ReplicaID(id: replica, epoch: 1),
             image: StoreImage(), newLogs: false,
             at: Moment(wallMilliseconds: clock, monotonicNanoseconds: 1))
-        for number in 0...UInt64(subscribers) {
-            let peer = Peer(pid: 4242, uid: 0, gid: 0, user: "root")
-            engine.handle(.connected(ConnectionID(number), peer), at: now, into: &effects)
-        }
-        send(
-            Self.frame(
-                """
-                {"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":\
-                "bench","title":"Bench","sections":[{"fields":[{"id":"f-0","type":"text",\
-                "label":"Value"}]}]}}}
-                """), to: 0)
+        for number in 0...UInt64(subscribers) { connect(number) }
+        guard link == nil else { return }
+        applyForm()
         for number in 0..<subscribers {
             send(
                 Self.frame(
@@ -48,6 +50,44 @@ final class Bench {
                     {"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"bench"}}
                     """), to: UInt64(number) + 1)
         }
+        settle()
+    }
+
+    private func connect(_ number: UInt64, uid: UInt32 = 0, user: String = "root") {
+        let peer = Peer(pid: 4242, uid: uid, gid: uid, user: user)
+        engine.handle(.connected(ConnectionID(number), peer), at: now, into: &effects)
+    }
+
+    /// Another connection, whose bytes are kept for `takeHeard`.
+    func listen(uid: UInt32, user: String) -> UInt64 {
+        listener = ConnectionID(1)
+        connect(1, uid: uid, user: user)
+        return 1
+    }
+
+    /// What the first connection is answered.
+    func ask(_ request: String) -> String {
+        let before = listener
+        listener = ConnectionID(0)
+        defer { listener = before }
+        send(Self.frame(request), to: 0)
+        settle()
+        return String(decoding: takeHeard(), as: UTF8.self)
+    }
+
+    func takeHeard() -> [UInt8] {
+        defer { heard = [] }
+        return heard
+    }
+
+    func applyForm() {
+        send(
+            Self.frame(
+                """
+                {"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":{"form":\
+                "bench","title":"Bench","sections":[{"fields":[{"id":"f-0","type":"text",\
+                "label":"Value"}]}]}}}
+                """), to: 0)
         settle()
     }
 
@@ -63,14 +103,14 @@ final class Bench {
         return withUnsafeBytes(of: count) { Array($0) } + Array(text.utf8)
     }
 
-    private func send(_ bytes: [UInt8], to connection: UInt64) {
+    func send(_ bytes: [UInt8], to connection: UInt64) {
         bytes.withUnsafeBytes {
             engine.received(ConnectionID(connection), $0, at: now, into: &effects)
         }
     }
 
     /// Ends iterations until nothing is left to do.
-    private func settle() {
+    func settle() {
         while true {
             if engine.schedule.wantsTurn { engine.handle(.turn, at: now, into: &effects) }
             engine.handle(.iterationEnded, at: now, into: &effects)
@@ -94,9 +134,16 @@ final class Bench {
             guard let output = engine.nextOutput(outbox) else { continue }
             check(output)
             bytesWritten += output.byteCount
+            if outbox.id == listener { hear(output) }
             engine.wrote(outbox, at: now, into: &effects)
         }
         return told > 0 || !ready.isEmpty
+    }
+
+    private func hear(_ output: Output) {
+        for segment in output.segments {
+            heard += UnsafeRawBufferPointer(start: segment.baseAddress, count: segment.count)
+        }
     }
 
     /// An error would be answered fast; nobody is to measure that.
@@ -109,7 +156,9 @@ final class Bench {
 
     /// Requests, so many of them in one read, then the end of the iteration. The same 64 again and
     /// again, made before any is sent, because making one is not the engine's work.
-    private func run(_ count: Int, atOnce: Int = 64, _ request: (Int) -> String) {
+    func run(
+        _ count: Int, atOnce: Int = 64, thenEach: () -> Void = {}, _ request: (Int) -> String
+    ) {
         let frames = (0..<64).map { Self.frame(request($0)) }
         var reads = stride(from: 0, to: frames.count, by: atOnce).map { first in
             Array(frames[first..<first + atOnce].joined())
@@ -122,6 +171,7 @@ final class Bench {
             renew(keys[place], in: &reads[place])
             send(reads[place], to: 0)
             settle()
+            thenEach()
         }
     }
 
@@ -151,14 +201,11 @@ final class Bench {
     /// One change at a time, told to everybody before the next comes.
     func tell(_ count: Int) { run(count, atOnce: 1) { Self.set($0) } }
 
-    func get(_ count: Int) {
-        run(count) { _ in
-            """
-            {"jsonrpc":"2.0","id":1,"method":"state.get","params":{"form":"bench",\
-            "fields":["f-0"]}}
-            """
-        }
-    }
+    func get(_ count: Int) { run(count) { _ in Self.get } }
+
+    static let get = """
+        {"jsonrpc":"2.0","id":1,"method":"state.get","params":{"form":"bench","fields":["f-0"]}}
+        """
 
     /// Connections that watch the list of forms and a form, and end together.
     func leave(_ count: Int) {
@@ -168,8 +215,7 @@ final class Bench {
             #"{"jsonrpc":"2.0","id":2,"method":"state.subscribe","params":{"form":"bench"}}"#)
         for id in ids {
             sequence += 1
-            let peer = Peer(pid: 4242, uid: 0, gid: 0, user: "root")
-            engine.handle(.connected(ConnectionID(id), peer), at: now, into: &effects)
+            connect(id)
             send(watch + subscribe, to: id)
             settle()
         }
@@ -182,9 +228,11 @@ final class Bench {
         let key = key.map { #","idempotencyKey":"\#(String(decoding: $0, as: UTF8.self))""# } ?? ""
         return """
             {"jsonrpc":"2.0","id":1,"method":"state.set","params":{"form":"bench","changes":[\
-            {"field":"f-0","value":"\(1_000_000_000 + sequence)"}]\(key)}}
+            {"field":"f-0","value":"\(value(sequence))"}]\(key)}}
             """
     }
+
+    static func value(_ sequence: Int) -> String { "\(1_000_000_000 + sequence)" }
 }
 
 /// Decodes one request this many times.
@@ -243,6 +291,8 @@ let paths: [(name: String, run: (Int) throws -> Void)] = [
     ("frame", frame),
     ("tell", { try Bench(durability: .memory, subscribers: 100).tell($0) }),
     ("leave", { try Bench(durability: .memory, subscribers: 0).leave($0) }),
+    ("share", { try LinkBench(joins: false).set($0) }),
+    ("join", { try LinkBench(joins: true).set($0) }),
     ("fan-out", { try Bench(durability: .memory, subscribers: 100).set($0) }),
 ]
 

@@ -107,6 +107,18 @@ public struct CausalityWriter {
     /// Appends a string's UTF-8 bytes after their length.
     public mutating func string(_ value: String) { blob(value.utf8) }
 
+    /// Appends ASCII after its length.
+    ///
+    /// - Parameter bytesMax: No more bytes are written or changed.
+    mutating func text(bytesMax: Int, _ write: (inout TextPlace) -> Void) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytesMax) { buffer in
+            guard let start = buffer.baseAddress else { return }
+            var text = TextPlace(start)
+            write(&text)
+            blob(UnsafeBufferPointer(start: start, count: text.place - start))
+        }
+    }
+
     /// Appends whether there is a value, and then the value.
     public mutating func optional<T>(_ value: T?, _ write: (inout Self, T) -> Void) {
         flag(value != nil)

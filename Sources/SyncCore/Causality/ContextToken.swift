@@ -180,6 +180,25 @@ struct TokenScanner {
         }
     }
 
+    /// Reads decimal digits without leading zeros.
+    mutating func number() throws(ContextTokenError) -> UInt64 {
+        try number(radix: 10, max: .max, "a number of 64 bits")
+    }
+
+    /// Reads exactly 16 lower hexadecimal digits.
+    mutating func word() throws(ContextTokenError) -> UInt64 {
+        let start = position
+        var value: UInt64 = 0
+        while position < start + 16, let byte = next, let digit = Self.digit(byte, 16) {
+            value = value << 4 | digit
+            advance()
+        }
+        guard position == start + 16 else {
+            throw .invalid(position: start, expected: "16 hexadecimal digits")
+        }
+        return value
+    }
+
     /// Reads digits without leading zeros, at most `max`.
     private mutating func number(
         radix: UInt64, max: UInt64, _ name: String

@@ -4,7 +4,7 @@ extension Engine {
     /// Nanoseconds between two writes with `durability = memory`.
     private static var memoryNanoseconds: UInt64 { 10_000_000_000 }
     /// Revisions of a form between two checks of the retention.
-    private static var pruningPeriod: Int { 1000 }
+    private static var pruningPeriod: Int { 250 }
 
     // MARK: - Gathering
 

@@ -65,85 +65,131 @@ package struct LinkHeaders: Hashable, Sendable {
 
     /// The headers in the order of the associated data.
     package var wire: [LinkHeader] {
+        Name.allCases.map { name in
+            let value = String(unsafeUninitializedCapacity: Self.valueBytesMax) { buffer in
+                guard let start = buffer.baseAddress else { return 0 }
+                var text = TextPlace(start)
+                write(name, to: &text)
+                return text.place - start
+            }
+            return LinkHeader(name.text, value)
+        }
+    }
+
+    /// Appends the values in that order.
+    func writeValues(to writer: inout CausalityWriter) {
+        for name in Name.allCases {
+            writer.text(bytesMax: Self.valueBytesMax) { write(name, to: &$0) }
+        }
+    }
+
+    /// More bytes than a value has, also with those behind it that `TextPlace` may change.
+    private static let valueBytesMax = 128
+
+    private func write(_ name: Name, to text: inout TextPlace) {
         let (first, last) = bounds
-        return [
-            LinkHeader(Name.version, "\(version)"),
-            LinkHeader(Name.replica, "\(replica)"),
-            LinkHeader(Name.counters, "\(first)-\(last)"),
-            LinkHeader(Name.run, run.hexDigits),
-            LinkHeader(Name.part, "\(part.index)/\(part.count)"),
-            LinkHeader(Name.key, key.hexDigits),
-            LinkHeader(
-                Name.messageID, "\(replica):\(first):\(number.hexDigits):\(part.index)"),
-        ]
+        switch name {
+        case .version: text.put(decimal: version)
+        case .replica: replica.write(to: &text)
+        case .counters:
+            text.put(decimal: first)
+            text.put(UInt8(ascii: "-"))
+            text.put(decimal: last)
+        case .run: text.put(word: run)
+        case .part:
+            text.put(decimal: UInt64(part.index))
+            text.put(UInt8(ascii: "/"))
+            text.put(decimal: UInt64(part.count))
+        case .key: text.put(word: key)
+        case .messageID:
+            replica.write(to: &text)
+            text.put(UInt8(ascii: ":"))
+            text.put(decimal: first)
+            text.put(UInt8(ascii: ":"))
+            text.put(word: number)
+            text.put(UInt8(ascii: ":"))
+            text.put(decimal: UInt64(part.index))
+        }
     }
 
     /// Reads headers. Those of others, such as what a server adds, are left out.
     ///
     /// - Throws: `header` for anything that `wire` would not have written.
     package init(_ headers: [LinkHeader]) throws(LinkRefusal) {
-        var values: [String: String] = [:]
-        for header in headers
-        where header.name.hasPrefix("Ps-") || header.name == Name.messageID {
-            guard values.updateValue(header.value, forKey: header.name) == nil else {
-                throw .header(header.name)
+        var values: [String?] = Array(repeating: nil, count: Name.allCases.count)
+        for header in headers {
+            if let place = Name.texts.firstIndex(of: header.name) {
+                guard values[place] == nil else { throw .header(header.name) }
+                values[place] = header.value
+            } else if header.name.hasPrefix("Ps-") {
+                throw .header("Ps-")
             }
         }
-        let version = try Self.read(Name.version, values, as: Self.number)
-        guard version > 0 else { throw .header(Name.version) }
-        let bounds = try Self.read(Name.counters, values) { Self.pair($0, separator: "-") }
-        let parts = try Self.read(Name.part, values) { Self.pair($0, separator: "/") }
-        guard (1...UInt64(Self.partsMax)).contains(parts.1), (1...parts.1).contains(parts.0) else {
-            throw .header(Name.part)
+        func read<Value>(
+            _ name: Name, _ parse: (inout TokenScanner) throws(ContextTokenError) -> Value
+        ) throws(LinkRefusal) -> Value {
+            guard let value = values[name.rawValue] else { throw .header(name.text) }
+            var scanner = TokenScanner(value.utf8)
+            guard let parsed = try? parse(&scanner), scanner.isAtEnd else {
+                throw .header(name.text)
+            }
+            return parsed
+        }
+        func pair(
+            _ scanner: inout TokenScanner, _ separator: UInt8
+        ) throws(ContextTokenError) -> (UInt64, UInt64) {
+            let first = try scanner.number()
+            try scanner.expect(separator, "a separator")
+            return (first, try scanner.number())
+        }
+        version = try read(.version) { scanner throws(ContextTokenError) in
+            try scanner.number()
+        }
+        guard version > 0 else { throw .header(Name.version.text) }
+        replica = try read(.replica) { scanner throws(ContextTokenError) in
+            try scanner.replica()
+        }
+        let bounds = try read(.counters) { scanner throws(ContextTokenError) in
+            try pair(&scanner, UInt8(ascii: "-"))
         }
         guard bounds.0 <= bounds.1, bounds.0 > 0 || bounds.1 == 0 else {
-            throw .header(Name.counters)
+            throw .header(Name.counters.text)
         }
-        let number = try Self.read(Name.messageID, values) { text -> UInt64? in
-            let fields = text.fields(separatedBy: ":")
-            return fields.count == 4 ? UInt64(hexDigits: fields[2]) : nil
+        counters = bounds.0 > 0 ? bounds.0...bounds.1 : nil
+        let parts = try read(.part) { scanner throws(ContextTokenError) in
+            try pair(&scanner, UInt8(ascii: "/"))
         }
-        self.init(
-            replica: try Self.read(Name.replica, values) { ReplicaID($0) },
-            counters: bounds.0 > 0 ? bounds.0...bounds.1 : nil,
-            run: try Self.read(Name.run, values) { UInt64(hexDigits: $0[...]) },
-            number: number, part: Part(index: Int(parts.0), count: Int(parts.1)),
-            key: try Self.read(Name.key, values) { UInt64(hexDigits: $0[...]) })
-        self.version = version
-        let spelled = wire
-        guard values.count == spelled.count else { throw .header("Ps-") }
-        for header in spelled where values[header.name]?.isSameBytes(as: header.value) != true {
-            throw .header(header.name)
+        guard (1...UInt64(Self.partsMax)).contains(parts.1), (1...parts.1).contains(parts.0) else {
+            throw .header(Name.part.text)
         }
+        part = Part(index: Int(parts.0), count: Int(parts.1))
+        run = try read(.run) { scanner throws(ContextTokenError) in try scanner.word() }
+        key = try read(.key) { scanner throws(ContextTokenError) in try scanner.word() }
+        let id = try read(.messageID) { scanner throws(ContextTokenError) in
+            let replica = try scanner.replica()
+            try scanner.expect(UInt8(ascii: ":"), "`:`")
+            let first = try scanner.number()
+            try scanner.expect(UInt8(ascii: ":"), "`:`")
+            let number = try scanner.word()
+            try scanner.expect(UInt8(ascii: ":"), "`:`")
+            return (replica, first, number, try scanner.number())
+        }
+        guard id.0 == replica, id.1 == bounds.0, id.3 == parts.0 else {
+            throw .header(Name.messageID.text)
+        }
+        number = id.2
     }
 
-    /// No name begins with another one: cnats 3.4.1 takes the one for the other.
-    private enum Name {
-        static let version = "Ps-V"
-        static let replica = "Ps-R"
-        static let counters = "Ps-N"
-        static let run = "Ps-Start"
-        static let part = "Ps-Part"
-        static let key = "Ps-K"
+    /// The headers, in the order of the associated data.
+    private enum Name: Int, CaseIterable {
+        case version, replica, counters, run, part, key
         /// The server's own name.
-        static let messageID = "Nats-Msg-Id"
-    }
+        case messageID
 
-    private static func read<Value>(
-        _ name: String, _ values: [String: String], as parse: (String) -> Value?
-    ) throws(LinkRefusal) -> Value {
-        guard let value = values[name].flatMap(parse) else { throw .header(name) }
-        return value
-    }
+        /// None begins with another one: cnats 3.4.1 takes the one for the other.
+        static let texts = ["Ps-V", "Ps-R", "Ps-N", "Ps-Start", "Ps-Part", "Ps-K", "Nats-Msg-Id"]
 
-    private static func number(_ text: String) -> UInt64? { UInt64(text) }
-
-    private static func pair(_ text: String, separator: Unicode.Scalar) -> (UInt64, UInt64)? {
-        let fields = text.fields(separatedBy: separator)
-        guard fields.count == 2, let first = UInt64(fields[0]), let last = UInt64(fields[1]) else {
-            return nil
-        }
-        return (first, last)
+        var text: String { Self.texts[rawValue] }
     }
 }
 
@@ -203,24 +249,26 @@ extension LinkRefusal: CustomStringConvertible {
 extension UInt64 {
     /// Sixteen lower hexadecimal digits.
     package var hexDigits: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
-    /// The number with exactly these sixteen digits.
-    init?(hexDigits text: Substring) {
-        guard text.utf8.count == 16, let value = UInt64(text, radix: 16),
-            // Neither a sign nor a capital letter.
-            text.utf8.allSatisfy({ $0 >= UInt8(ascii: "a") || $0 & 0xf0 == 0x30 })
-        else { return nil }
-        self = value
+        String(unsafeUninitializedCapacity: 16) { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            var text = TextPlace(start)
+            text.put(word: self)
+            return text.place - start
+        }
     }
 }
 
 extension String {
     /// The parts between an ASCII character, empty ones too. It compares bytes, as the server does.
     func fields(separatedBy separator: Unicode.Scalar) -> [Substring] {
-        utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
-            .map { Substring($0) }
+        var fields: [Substring] = []
+        fields.reserveCapacity(9)
+        var rest = utf8[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: separator)) {
+            fields.append(Substring(rest[..<end]))
+            rest = rest[rest.index(after: end)...]
+        }
+        fields.append(Substring(rest))
+        return fields
     }
 }

@@ -49,10 +49,9 @@ extension LinkMachine {
     // MARK: Time
 
     /// When people or hosts change without an event (monotonic nanoseconds).
-    var presenceDeadline: UInt64? {
-        var deadline = min(roster.deadline, agreement.awayAt, hostsChangedAt ?? .max)
-        if isLinked { deadline = min(deadline, teller.deadline) }
-        return deadline == .max ? nil : deadline
+    var presenceDeadline: UInt64 {
+        let deadline = min(roster.deadline, agreement.awayAt, hostsChangedAt ?? .max)
+        return isLinked ? min(deadline, teller.deadline) : deadline
     }
 
     /// Who is gone, as nothing more is heard of them.

@@ -183,7 +183,7 @@ extension LinkMachine {
         actions.append(
             .publish(
                 LinkPublication(
-                    subject: request.subject, reply: "\(inbox).m.\(lastToken)",
+                    subject: request.subject, reply: "\(inbox)m.\(lastToken)",
                     payload: request.payload)))
     }
 

@@ -8,10 +8,10 @@ extension LinkMachine {
         _ arrival: LinkArrival, contexts: (String) -> CausalContext?, at now: Moment
     ) {
         self.now = now
-        if arrival.subject.hasPrefix(inbox + ".") {
-            let fields = arrival.subject.dropFirst(inbox.utf8.count + 1)
-            let id = String(fields.dropFirst(2))
-            switch (fields.prefix(2), UInt64(id)) {
+        if arrival.subject.hasPrefix(inbox) {
+            let name = Substring(arrival.subject.utf8.dropFirst(inbox.utf8.count))
+            let id = String(Substring(name.utf8.dropFirst(2)))
+            switch (name.prefix(2), UInt64(id)) {
             case ("a.", let token?): answered(token, arrival)
             case ("m.", let token?):
                 if let status = PullStatus(arrival.headers) { pullEnded(token, status) }

@@ -125,9 +125,8 @@ extension LinkMachine {
     /// Publishes what nobody keeps, if it fits in a message.
     mutating func publish(_ items: [LinkItem], to subject: LinkSubject.Content) {
         let content = LinkItem.encode(items)
-        guard let parts = seal(content, counters: nil, to: subject), parts.count == 1 else {
-            return
-        }
+        let parts = sealer.seal(content, counters: nil, to: subject)
+        guard let parts, parts.count == 1 else { return }
         publish(parts[0], nil)
     }
 
@@ -138,35 +137,21 @@ extension LinkMachine {
         for (form, why) in sender.takeWanted() {
             actions.append(.makeWhole(form: form, why: why))
         }
-        var sender = sender
+        let sealer = sealer
         let (parts, unsealed) = sender.pump(at: now.monotonicNanoseconds) {
             form, content, writes in
-            seal(
+            sealer.seal(
                 content, of: writes?.replica, counters: writes?.counters,
                 to: writes == nil ? .whole(form: form) : .bundles(form: form))
         }
-        self.sender = sender
         for (id, message) in parts { publish(message, id) }
         for form in unsealed { actions.append(.report(.unsealed(form: form))) }
     }
 
-    func seal(
-        _ content: [UInt8], of replica: ReplicaID? = nil, counters: ClosedRange<UInt64>?,
-        to subject: LinkSubject.Content, number: UInt64? = nil
-    ) -> [LinkMessage]? {
-        guard
-            let subject = LinkSubject(
-                fleet: configuration.fleet, host: configuration.host, subject)
-        else { return nil }
-        return LinkMessage.seal(
-            content,
-            as: LinkHeaders(
-                replica: replica ?? configuration.replica, counters: counters,
-                run: configuration.run,
-                number: number ?? random(), key: keys.id),
-            to: subject,
-            payloadMax: min(server?.payloadMax ?? LinkMessage.payloadMin, LinkMessage.payloadMax),
-            with: keys)
+    var sealer: LinkSealer {
+        LinkSealer(
+            configuration: configuration, keys: keys, random: random,
+            payloadMax: min(server?.payloadMax ?? LinkMessage.payloadMin, LinkMessage.payloadMax))
     }
 
     /// Publishes a part; `id` names its acknowledgement.
@@ -174,7 +159,7 @@ extension LinkMachine {
         actions.append(
             .publish(
                 LinkPublication(
-                    subject: message.subject.text, reply: id.map { "\(inbox).\(kind).\($0)" },
+                    subject: message.subject.text, reply: id.map { "\(inbox)\(kind).\($0)" },
                     headers: message.headers.wire, payload: message.body)))
     }
 
@@ -306,5 +291,34 @@ extension LinkMachine {
         for (form, why) in wholes.due(ageMax: ageMax, wall: now.wallMilliseconds, now: time) {
             sender.demandWhole(form, why)
         }
+    }
+}
+
+/// Seals what a host publishes.
+struct LinkSealer {
+    let configuration: LinkMachine.Configuration
+    let keys: LinkKeys
+    let random: @Sendable () -> UInt64
+    /// Bytes of headers and body in one message.
+    let payloadMax: Int
+
+    /// The parts of a message.
+    ///
+    /// - Parameter replica: Whose writes it has; `nil`: this host's.
+    /// - Returns: `nil` if the key cannot seal.
+    func seal(
+        _ content: [UInt8], of replica: ReplicaID? = nil, counters: ClosedRange<UInt64>?,
+        to subject: LinkSubject.Content, number: UInt64? = nil
+    ) -> [LinkMessage]? {
+        guard
+            let subject = LinkSubject(
+                fleet: configuration.fleet, host: configuration.host, subject)
+        else { return nil }
+        return LinkMessage.seal(
+            content,
+            as: LinkHeaders(
+                replica: replica ?? configuration.replica, counters: counters,
+                run: configuration.run, number: number ?? random(), key: keys.id),
+            to: subject, payloadMax: payloadMax, with: keys)
     }
 }

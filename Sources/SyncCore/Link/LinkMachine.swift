@@ -72,6 +72,9 @@ package struct LinkMachine: ~Copyable {
     var configuration: Configuration
     package let keys: LinkKeys
     let random: @Sendable () -> UInt64
+    /// What the subjects begin with where answers go. The run is in it, so that nobody takes an
+    /// answer to an earlier one.
+    let inbox: String
     var connection = Connection.detached
     var now: Moment
     var actions = Queue<LinkAction>()
@@ -117,6 +120,7 @@ package struct LinkMachine: ~Copyable {
         reread = configuration.counters
         self.keys = keys
         self.random = random
+        inbox = "_INBOX.\(configuration.host).\(configuration.run.hexDigits)."
         self.now = now
         readers = configuration.sites.enumerated().map { place, site in
             StreamReader(
@@ -183,14 +187,19 @@ package struct LinkMachine: ~Copyable {
     /// When something is to be done without an event: `deadlinePassed`. Nanoseconds of the
     /// monotonic clock.
     package var deadline: UInt64? {
-        var deadlines = [presenceDeadline]
-        guard case .up = connection else { return presenceDeadline }
-        for reader in readers { deadlines += reader.deadlines }
-        if isLinked {
-            deadlines += [beaconAt, sender.deadline, probe?.deadline]
-            if readers[0].isLive, !configuration.isFollower { deadlines.append(wholes.deadline) }
+        // It is asked for several times in an iteration of the loop.
+        var deadline = presenceDeadline
+        if case .up = connection {
+            for place in readers.indices { deadline = min(deadline, readers[place].deadline) }
+            if isLinked {
+                deadline = min(
+                    deadline, beaconAt ?? .max, sender.deadline ?? .max, probe?.deadline ?? .max)
+                if readers[0].isLive, !configuration.isFollower {
+                    deadline = min(deadline, wholes.deadline ?? .max)
+                }
+            }
         }
-        return deadlines.compactMap(\.self).min()
+        return deadline == .max ? nil : deadline
     }
 
     // MARK: The bridge
@@ -219,7 +228,7 @@ package struct LinkMachine: ~Copyable {
         disconnect(.up)
         self.server = server
         actions.append(
-            .subscribe([inbox + ".>"] + LinkSubject.heard(in: configuration.fleet)))
+            .subscribe([inbox + ">"] + LinkSubject.heard(in: configuration.fleet)))
         guard server.payloadMax >= LinkMessage.payloadMin else {
             return refuse(
                 "the server takes messages of at most \(server.payloadMax) bytes; set its "
@@ -280,14 +289,11 @@ package struct LinkMachine: ~Copyable {
         actions.append(
             .publish(
                 LinkPublication(
-                    subject: request.subject, reply: "\(inbox).a.\(lastToken)",
+                    subject: request.subject, reply: "\(inbox)a.\(lastToken)",
                     payload: request.payload)))
         return StreamReader.Awaited(
             token: lastToken, deadline: now.monotonicNanoseconds + Self.patience)
     }
-
-    /// Where answers go. The run is in it, so that nobody takes an answer to an earlier one.
-    var inbox: String { "_INBOX.\(configuration.host).\(configuration.run.hexDigits)" }
 
     // MARK: Time
 

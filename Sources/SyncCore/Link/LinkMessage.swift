@@ -174,7 +174,7 @@ package struct LinkMessage: Hashable, Sendable {
         var writer = CausalityWriter()
         writer.byte(LinkItem.codecVersion)
         writer.string(subject.text)
-        for header in headers.wire { writer.string(header.value) }
+        headers.writeValues(to: &writer)
         return writer.bytes
     }
 }

@@ -76,7 +76,7 @@ extension LinkMachine {
         probe.ended(.server, at: now.monotonicNanoseconds)
         self.probe = probe
         guard
-            let parts = seal(
+            let parts = sealer.seal(
                 LinkItem.encode([LinkItem(.test, [])]), counters: nil,
                 to: .bundles(form: Self.probeForm), number: probe.number)
         else { return probeFailed() }

@@ -17,8 +17,9 @@ struct LinkSender {
         var name: String
         var waiting: [LinkTransaction] = []
         var bytes = 0
-        /// How many of `waiting`, from the front, are on their way.
+        /// How many of `waiting`, from the front, are on their way, and their bytes.
         var flying = 0
+        var flyingBytes = 0
         var whole = Whole.none
         /// Wholes of forms that were of this name, oldest first, with what nobody was told.
         var partings: [(bytes: [UInt8], context: CausalContext)] = []
@@ -108,6 +109,7 @@ struct LinkSender {
         forms[place].waiting = []
         forms[place].bytes = 0
         forms[place].flying = 0
+        forms[place].flyingBytes = 0
         for index in flights.indices where flights[index].form == transaction.form {
             flights[index].transactions = 0
         }
@@ -203,20 +205,27 @@ struct LinkSender {
                 $0.form == forms[place].name && $0.parts.count > 1
             }
             if isInParts { continue }
-            let isWholeMade: Bool
+            let mayGo: Bool
             switch forms[place].whole {
-            case _ where !forms[place].partings.isEmpty: isWholeMade = true
+            case _ where !forms[place].partings.isEmpty: mayGo = true
             // A host that does not have the form needs its whole before any transaction.
             case .wanted, .asked: continue
-            case .made: isWholeMade = true
-            case .none: isWholeMade = false
+            case .made: mayGo = true
+            case .none: mayGo = hasBundle(forms[place])
             }
-            if isWholeMade || forms[place].flying < forms[place].waiting.count {
+            if mayGo {
                 turn = place + 1
                 return place
             }
         }
         return nil
+    }
+
+    /// Whether transactions of a form may go. They gather while others of the form are on their way,
+    /// so that a form with many edits needs few messages.
+    private func hasBundle(_ form: Form) -> Bool {
+        if form.flying == 0 { return !form.waiting.isEmpty }
+        return form.bytes - form.flyingBytes >= limits.linkBundleBytesMax
     }
 
     private mutating func take(from place: Int, _ seal: Seal) -> Flight? {
@@ -247,6 +256,7 @@ struct LinkSender {
             forms[place].whole = .none
         } else {
             forms[place].flying += items.count
+            forms[place].flyingBytes += items.reduce(0) { $0 + $1.bytes.count }
         }
         return Flight(
             id: lastID, form: form.name, covers: covers,
@@ -297,7 +307,9 @@ struct LinkSender {
                 taken.transactions.append(
                     (flight.form, Dot(last.replica, last.counters.upperBound)))
             }
-            forms[place].bytes -= gone.reduce(0) { $0 + $1.bytes.count }
+            let bytes = gone.reduce(0) { $0 + $1.bytes.count }
+            forms[place].bytes -= bytes
+            forms[place].flyingBytes -= bytes
             forms[place].waiting.removeFirst(gone.count)
             forms[place].flying -= gone.count
         }

@@ -85,8 +85,10 @@ struct StreamReader {
             pass == .wholes ? JetStreamTalk.pullWholesMax : JetStreamTalk.pullMessagesMax
         }
 
-        fileprivate var deadlines: [UInt64] {
-            [opening?.deadline, checking?.deadline].compactMap(\.self) + pulls.map(\.deadline)
+        /// When one of its requests has taken too long.
+        fileprivate var deadline: UInt64 {
+            let answer = min(opening?.deadline ?? .max, checking?.deadline ?? .max)
+            return pulls.reduce(answer) { min($0, $1.deadline) }
         }
     }
 
@@ -176,22 +178,23 @@ struct StreamReader {
 
     func isHeld(_ form: String) -> Bool { held.contains { $0.form == form } }
 
-    var deadlines: [UInt64] {
-        let own: [UInt64] =
+    /// When something must be done without an event; `.max`: never.
+    var deadline: UInt64 {
+        let own: UInt64 =
             switch state {
-            case .idle: []
-            case .inspecting(let awaited), .creating(let awaited): [awaited.deadline]
-            case .refused(let until): [until]
-            case .consuming(let consumer): consumer.deadlines
+            case .idle: .max
+            case .inspecting(let awaited), .creating(let awaited): awaited.deadline
+            case .refused(let until): until
+            case .consuming(let consumer): consumer.deadline
             }
-        return own + [parts.deadline].compactMap(\.self)
+        return min(own, parts.deadline ?? .max)
     }
 
     /// Whether the server has not answered in time.
     func isSilent(at time: UInt64) -> Bool {
         switch state {
         case .inspecting(let awaited): awaited.deadline <= time
-        case .consuming(let consumer): consumer.deadlines.contains { $0 <= time }
+        case .consuming(let consumer): consumer.deadline <= time
         case .idle, .creating, .refused: false
         }
     }

@@ -46,15 +46,16 @@ package struct WholeKeeper: Sendable {
     private var forms: [String: Form] = [:]
     /// When the rule is looked at next, in nanoseconds.
     private var looksAt: UInt64?
+    /// No `writesAt` of a form is earlier.
+    private var writesAt = UInt64.max
 
     /// Nothing is known.
     package init() {}
 
     /// When something must be done, in nanoseconds.
     package var deadline: UInt64? {
-        forms.values.reduce(looksAt) { earliest, form in
-            [earliest, form.writesAt].compactMap(\.self).min()
-        }
+        let deadline = min(looksAt ?? .max, writesAt)
+        return deadline == .max ? nil : deadline
     }
 
     /// A whole of a form is in the log, of this host or another.
@@ -92,7 +93,9 @@ package struct WholeKeeper: Sendable {
             }
             if form.knewLater == nil { form.knewLater = (wall, context) }
             if form.writesAt == nil, !form.isKept(ageMax: ageMax, wall: wall) {
-                form.writesAt = now + random() % (Self.patience + 1)
+                let time = now + random() % (Self.patience + 1)
+                form.writesAt = time
+                writesAt = min(writesAt, time)
             }
             forms[name] = form
         }
@@ -109,6 +112,7 @@ package struct WholeKeeper: Sendable {
         if covering != nil, let known = forms[form], known.demand != nil, known.isMet == nil {
             // What no other host's whole can do stays due.
             forms[form]?.writesAt = min(known.writesAt ?? time, time)
+            writesAt = min(writesAt, time)
             return
         }
         demand(form, why, at: time)
@@ -118,6 +122,7 @@ package struct WholeKeeper: Sendable {
     mutating func demand(_ form: String, _ why: WholeReason, at time: UInt64) {
         forms[form, default: Form()].demand = why
         forms[form, default: Form()].writesAt = time
+        writesAt = min(writesAt, time)
         forms[form]?.isMet = nil
     }
 
@@ -138,6 +143,7 @@ package struct WholeKeeper: Sendable {
             form.isMet = nil
             forms[name] = form
         }
+        writesAt = forms.values.compactMap(\.writesAt).min() ?? .max
         return due
     }
 

@@ -44,26 +44,26 @@ public enum Base64 {
         guard characters.count.isMultiple(of: 4) else { return nil }
         let padded = characters.suffix(2).reversed().prefix { $0 == padding }.count
         let count = characters.count / 4 * 3 - padded
-        var isValid = true
+        // The bits that no value has, of all that was read.
+        var excess: UInt32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count + padded) { bytes, filled in
             for group in 0..<characters.count / 4 {
                 let (from, to) = (4 * group, 3 * group)
-                let present = to + 3 > count ? 4 - padded : 4
-                var bits: UInt32 = 0
-                for place in from..<from + present {
-                    let value = values[Int(characters[place])]
-                    if value > 63 { isValid = false }
-                    bits = bits << 6 | UInt32(value & 63)
-                }
-                bits <<= 6 * UInt32(4 - present)
+                let left = count - to
+                let first = UInt32(values[Int(characters[from])])
+                let second = UInt32(values[Int(characters[from + 1])])
+                let third = left > 1 ? UInt32(values[Int(characters[from + 2])]) : 0
+                let fourth = left > 2 ? UInt32(values[Int(characters[from + 3])]) : 0
+                let bits = first << 18 | second << 12 | third << 6 | fourth
                 bytes[to] = UInt8(truncatingIfNeeded: bits >> 16)
                 bytes[to + 1] = UInt8(truncatingIfNeeded: bits >> 8)
                 bytes[to + 2] = UInt8(truncatingIfNeeded: bits)
+                excess |= (first | second | third | fourth) & ~63
                 // Other bits after the last byte would be a second spelling of the same bytes.
-                if bits & ((1 << (8 * UInt32(4 - present))) - 1) != 0 { isValid = false }
+                if left < 3 { excess |= bits & ((1 << (8 * UInt32(3 - left))) - 1) }
             }
             filled = count
         }
-        return isValid ? bytes : nil
+        return excess == 0 ? bytes : nil
     }
 }

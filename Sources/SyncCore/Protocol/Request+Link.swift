@@ -114,11 +114,11 @@ public struct LinkTransfer: Hashable, Sendable {
     /// The headers, split; a line without a colon is a name without a value.
     public var headerPairs: [(name: String, value: String)] {
         headers.map { line in
-            let colon = line.firstIndex(of: ":") ?? line.endIndex
-            let value = line[colon...].dropFirst()
-            return (
-                String(line[..<colon]), String(value.first == " " ? value.dropFirst() : value)
-            )
+            let bytes = line.utf8
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            var value = bytes[colon...].dropFirst()
+            if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+            return (String(Substring(bytes[..<colon])), String(Substring(value)))
         }
     }
 

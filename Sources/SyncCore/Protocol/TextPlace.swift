@@ -75,6 +75,12 @@ struct TextPlace {
         place = start + digits
     }
 
+    /// Writes the 16 lower hexadecimal digits of a number.
+    mutating func put(word number: UInt64) {
+        put(Self.digits(UInt32(truncatingIfNeeded: number &>> 32)), 8)
+        put(Self.digits(UInt32(truncatingIfNeeded: number)), 8)
+    }
+
     /// The eight hexadecimal digits of a number as ASCII, the first one in the lowest byte.
     private static func digits(_ number: UInt32) -> UInt64 {
         var nibbles = UInt64(number)
