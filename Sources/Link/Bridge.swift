@@ -31,6 +31,8 @@ final class Bridge: PipeReader {
     private static let refusalPause: Int64 = 30_000
     /// Messages wait in the queue while the daemon has not read this many bytes.
     private static let unreadBytesMax = 1 << 20
+    /// About the bytes of one write.
+    private static let writtenBytes = 64 << 10
     private static let helloID = RequestID(1)
     private static let attachID = RequestID(2)
 
@@ -102,12 +104,15 @@ final class Bridge: PipeReader {
     private static func pause(_ failures: Int) -> Int64 { pauses[min(failures, pauses.count - 1)] }
 
     /// Sends a request; without an id it is not answered.
-    private func send(_ request: Request, _ id: RequestID? = nil) {
+    private func send(_ request: Request, _ id: RequestID? = nil) { write(request.frame(id: id)) }
+
+    private func write(_ frames: [UInt8]) {
         switch daemon {
         case .waiting: return
         case .attaching(let pipe), .attached(let pipe, _):
+            if frames.isEmpty { return }
             do throws(UVError) {
-                try pipe.write(request.frame(id: id)) { [weak self] _ in self?.serverSaid() }
+                try pipe.write(frames) { [weak self] _ in self?.serverSaid() }
             } catch {
                 daemonIsLost("\(error)")
             }
@@ -240,13 +245,20 @@ final class Bridge: PipeReader {
 
     /// Takes what the threads of the connection have said, as far as the daemon reads.
     private func serverSaid() {
+        // What arrived together is read together, so its effects share a commit. Behind `link.down`
+        // it has no effect, and comes again from the log.
+        var frames: [UInt8] = []
+        defer { write(frames) }
         while case .there(_, let queue) = server, !isHeldBack || queue.isFull,
             let event = queue.take()
         {
             switch event {
             case .message(let transfer):
                 serverFailures = 0
-                send(.linkMessage(transfer))
+                frames += Request.linkMessage(transfer).frame(id: nil)
+                guard frames.count > Self.writtenBytes else { break }
+                write(frames)
+                frames = []
             case .refused(let line):
                 serverFailures = Self.pauses.count
                 serverIsLost(

@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, commit
     case putForm, putHead, moveHead, deleteForm, deleteHead, deleteFields, deleteKey
     case putField, removeField, putOngoing, removeOngoing, deleteOngoing
-    case unfolded, countUnfolded, markFolded, hasForm
+    case unfolded, countUnfolded, oldestUnfolded, markFolded, hasForm
     case appendLog, replaceLog, logEnd, logBetween, logBefore, logHeads, logSince
     case deleteLog, deleteLogRow, deleteLogThrough
     case putOlder, older, olderHeads, olderRecord, redactOlder, deleteOlder, deleteOlderRevision
@@ -16,10 +16,11 @@ enum Query: Int, CaseIterable {
     /// The columns of a row of the log without its content; `length` does not read it.
     private static let heads = "number, first, last, heads, length(content)"
 
+    /// The newest row of the log that was folded. It may be gone, and no row gets its number again.
+    private static let folded = "coalesce((SELECT revision FROM head WHERE form = 0), 0)"
+
     /// Whether the changes in a row of the log are in no table yet.
-    private static let isUnfolded = """
-        number > coalesce((SELECT revision FROM head WHERE form = 0), 0) AND state IS NOT NULL
-        """
+    private static let isUnfolded = "number > \(folded) AND state IS NOT NULL"
 
     var sql: String {
         switch self {
@@ -58,8 +59,9 @@ enum Query: Int, CaseIterable {
         case .deleteOngoing: "DELETE FROM ongoing WHERE form = ?1"
         case .appendLog:
             """
-            INSERT INTO log (form, first, last, at, heads, content, state) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            INSERT INTO log (number, form, first, last, at, heads, content, state) VALUES (\
+            max((SELECT coalesce(max(number), 0) FROM log), \(Self.folded)) + 1, \
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
         case .replaceLog:
             """
@@ -71,6 +73,11 @@ enum Query: Int, CaseIterable {
             "SELECT form, state FROM log WHERE \(Self.isUnfolded) ORDER BY number DESC"
         case .countUnfolded:
             "SELECT CAST(total(last - first + 1) AS INTEGER) FROM log WHERE \(Self.isUnfolded)"
+        case .oldestUnfolded:
+            """
+            SELECT \(Self.heads) FROM log WHERE form = ?1 AND \(Self.isUnfolded) \
+            ORDER BY number LIMIT 1
+            """
         case .markFolded:
             """
             INSERT INTO head (form, revision, context) \

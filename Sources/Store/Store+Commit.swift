@@ -19,6 +19,7 @@ extension Store {
             var states = unfolded + edits <= options.unfoldedMax ? LogStates(of: steps) : nil
             var failures: [FormFailure] = []
             do throws(StoreError) {
+                if states != nil, try database.prunesUnfolded(steps) { states = nil }
                 if try !database.applied(steps, leaving: states) {
                     states = nil
                     failures = try database.applyFormByForm(steps)

@@ -9,6 +9,7 @@
 ///
 /// Invariants: rows up to the number in the head of no form are folded. Whatever a batch does not
 /// leave to the log is done after a fold, so operations take effect in the order of their commits.
+/// Only revisions that are folded leave the log without one.
 /// A secret is never left to the log.
 
 internal import SyncCore
@@ -96,8 +97,10 @@ struct LogStates {
             case .appendRevision(let row):
                 if appended.last != row.form { appended.append(row.form) }
             case .putClock(let bytes): clock = bytes
+            // See `prunesUnfolded`.
+            case .pruneRevisions: break
             case .putKey, .pruneKeys, .putOngoing, .removeOngoing: break
-            case .putForm, .deleteForm, .removeField, .redactRevision, .pruneRevisions: return nil
+            case .putForm, .deleteForm, .removeField, .redactRevision: return nil
             }
         }
         guard let first = appended.first, Set(appended).isSuperset(of: forms.keys) else {
@@ -168,6 +171,26 @@ extension Database {
 
     /// All rows of the log are folded.
     func markFolded() throws(StoreError) { try run(.markFolded) }
+
+    /// Whether a batch removes revisions whose changes only the log has. Otherwise a fold would only
+    /// make its commit longer.
+    func prunesUnfolded(_ steps: [StoreOperation]) throws(StoreError) -> Bool {
+        for case .pruneRevisions(let form, let through, let before, _) in steps {
+            func stays(_ revision: UInt64, _ at: Int64) -> Bool {
+                revision > through && at >= before
+            }
+            for case .appendRevision(let row) in steps
+            where row.form == form && !stays(row.revision, row.at) {
+                return true
+            }
+            let oldest = try statement(.oldestUnfolded, form)
+            defer { oldest.reset() }
+            guard try oldest.step() else { continue }
+            guard let row = oldest.logRow else { throw damagedLog(form) }
+            if !row.heads.allSatisfy({ stays($0.revision, $0.at) }) { return true }
+        }
+        return false
+    }
 
     /// The number of edits that are not folded.
     func countUnfolded() throws(StoreError) -> Int {

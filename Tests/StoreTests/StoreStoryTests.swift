@@ -110,6 +110,9 @@ struct StorePair {
             forms[form] = last
         }
         operations += rest()
+        if roll(0...3) == 0, let pruning = pruning() {
+            operations.insert(pruning, at: roll(0...1) * operations.count)
+        }
         try commit(operations)
     }
 
@@ -196,7 +199,11 @@ struct StorePair {
     }
 
     private mutating func prune() throws {
-        guard let form = anyForm else { return }
+        if let pruning = pruning() { try commit([pruning]) }
+    }
+
+    private mutating func pruning() -> StoreOperation? {
+        guard let form = anyForm else { return nil }
         let kept = KeptHistory(
             revisionsPerUser: roll(0...12),
             bytesPerUser: random.pick(weighted: [(1 << 20, 3), (900, 1)]),
@@ -204,10 +211,8 @@ struct StorePair {
             busy: roll(0...2) == 0 ? UInt32(roll(1...3)) : nil)
         let before = roll(0...4) == 0 ? max(0, time - Int64(roll(0...900))) : 0
         let through = revision(of: form)
-        try commit([
-            .pruneRevisions(form: form, through: through, before: before, keeping: kept)
-        ])
         pruned[form] = max(pruned[form] ?? 0, min(through, forms[form] ?? 0))
+        return .pruneRevisions(form: form, through: through, before: before, keeping: kept)
     }
 
     private mutating func redact() throws {

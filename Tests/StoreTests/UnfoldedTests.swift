@@ -50,6 +50,32 @@ struct UnfoldedTests {
     }
 
     @Test(
+        "is left in the log when only revisions that are folded leave the history",
+        arguments: [
+            (2, 0, 2, [3, 4, 5]), (0, 3, 2, [3, 4, 5]), (3, 4, 2, [4, 5]), (4, 0, 0, [5]),
+            (0, 5, 0, [5]), (5, 0, 0, []), (0, 6, 0, []),
+        ] as [(UInt64, Int64, Int, [UInt64])])
+    func prunes(through: UInt64, before: Int64, left: Int, stay: [UInt64]) throws {
+        let scratch = try Scratch()
+        let store = try edited(scratch)
+        try store.put(.putClock([9]))
+        try store.edit(4)
+        try store.put(
+            .putHead(form: 1, revision: 5, context: [5]),
+            .putField(FieldRow(form: 1, field: "flavor", state: [5])),
+            .appendRevision(.sample(5)),
+            .pruneRevisions(form: 1, through: through, before: before, keeping: .none))
+        #expect(try unfolded(store) == left)
+        #expect(try store.revisions() == stay)
+        try store.close(clean: false)
+        let next = try scratch.open().store
+        let image = try next.all()
+        #expect(image.forms[0].revision == 5 && image.fields.map(\.state) == [[5]])
+        #expect(image.revisions.map(\.revision) == stay)
+        try next.close()
+    }
+
+    @Test(
         "is folded by a batch that changes more than edits do",
         arguments: [
             [.putForm(.sample(2))], [.deleteForm(44)], [.removeField(form: 1, field: "none")],
