@@ -1,8 +1,8 @@
 import EngineTestKit
 import SyncCore
 
-/// Two hosts that share the form of `Bench`, and a stream that keeps nothing: each edit of the first
-/// host is published, acknowledged, delivered to both and joined by the second.
+/// Two hosts that share the form of `Bench`, and a stream that keeps nothing: each edit of the
+/// first host is published, acknowledged, delivered to both and joined by the second.
 final class LinkBench {
     /// A host, and what has its place among its consumers.
     private struct Host {
@@ -25,7 +25,8 @@ final class LinkBench {
                 link: LinkConfiguration(
                     fleet: "ops", host: "h\(number)", forms: [Glob("bench")],
                     bridgeUID: Self.bridgeUID))
-            return Host(bench: bench, bridge: bench.listen(uid: Self.bridgeUID, user: "pickersync-link"))
+            return Host(
+                bench: bench, bridge: bench.listen(uid: Self.bridgeUID, user: "pickersync-link"))
         }
         for place in hosts.indices {
             send(.linkAttach, to: place)

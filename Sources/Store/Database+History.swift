@@ -231,7 +231,7 @@ extension Database {
         var places: [UInt32: Int] = [:]
         var chosen: Set<UInt64> = []
         for head in leaving.reversed() {
-            guard let uid = head.uid, uid != kept.busy, !undone.contains(head.revision)
+            guard let uid = head.uid, !kept.busy.contains(uid), !undone.contains(head.revision)
             else { continue }
             places[uid, default: 0] += 1
             if places[uid, default: 0] <= kept.revisionsPerUser { chosen.insert(head.revision) }

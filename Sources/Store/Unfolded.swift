@@ -172,8 +172,8 @@ extension Database {
     /// All rows of the log are folded.
     func markFolded() throws(StoreError) { try run(.markFolded) }
 
-    /// Whether a batch removes revisions whose changes only the log has. Otherwise a fold would only
-    /// make its commit longer.
+    /// Whether a batch removes revisions whose changes only the log has. Otherwise a fold would
+    /// only make its commit longer.
     func prunesUnfolded(_ steps: [StoreOperation]) throws(StoreError) -> Bool {
         for case .pruneRevisions(let form, let through, let before, _) in steps {
             func stays(_ revision: UInt64, _ at: Int64) -> Bool {

@@ -89,7 +89,7 @@ public struct ModelStore {
         let pruned = (revisions[form] ?? [:]).values.filter { $0.revision <= through }
         let takenBack = Set(pruned.compactMap(\.undoes))
         var rows = Array((older[form] ?? [:]).values)
-        rows += pruned.filter { $0.uid != nil && $0.uid != kept.busy }
+        rows += pruned.filter { row in row.uid.map { !kept.busy.contains($0) } ?? false }
         rows = rows.filter { !takenBack.contains($0.revision) }
         var bytesOf: [UInt32: Int] = [:]
         var bytes = 0

@@ -9,7 +9,7 @@ struct KeptHistoryTests {
     private let scratch = try? Scratch()
 
     private static func kept(
-        _ perUser: Int, bytesPerUser: Int = 1 << 20, bytes: Int = 1 << 24, busy: UInt32? = nil
+        _ perUser: Int, bytesPerUser: Int = 1 << 20, bytes: Int = 1 << 24, busy: Set<UInt32> = []
     ) -> KeptHistory {
         KeptHistory(
             revisionsPerUser: perUser, bytesPerUser: bytesPerUser, bytes: bytes, busy: busy)
@@ -63,7 +63,7 @@ struct KeptHistoryTests {
         // A newer revision replaces an older one.
         try prune(store, through: 45, Self.kept(2))
         #expect(try history(store) == Self.descending(46...50) + [45, 44, 3, 2])
-        try prune(store, through: 48, Self.kept(1, busy: 2))
+        try prune(store, through: 48, Self.kept(1, busy: [2]))
         #expect(try history(store) == [50, 49, 45, 3])
         try prune(store, through: 48, .none)
         #expect(try history(store) == [50, 49])
@@ -109,9 +109,9 @@ struct KeptHistoryTests {
             default: nil
             }
         }
-        try prune(store, through: 40, Self.kept(3, busy: 2))
+        try prune(store, through: 40, Self.kept(3, busy: [2]))
         #expect(try history(store).dropFirst(10) == [3, 2])
-        try prune(store, through: 46, Self.kept(3, busy: 2))
+        try prune(store, through: 46, Self.kept(3, busy: [2]))
         #expect(try history(store).dropFirst(4) == [3])
         try store.close()
     }
@@ -135,7 +135,7 @@ struct KeptHistoryTests {
         try store.put(.appendRevision(.sample(53, uid: 1, undoes: 52)))
         #expect(try journal(store, 5) == [53, 50, 49, 1, 48])
         try store.readable().replaceLog(of: 1, 51...99) { _ in nil }
-        try prune(store, through: 40, Self.kept(3, busy: 2))
+        try prune(store, through: 40, Self.kept(3, busy: [2]))
         #expect(try journal(store, 5) == [50, 3, 49, 1, 48])
         #expect(try journal(store, 5, bytesMax: 22) == [50, 3])
         #expect(try journal(store, 5, bytesMax: 1) == [50])
@@ -175,7 +175,7 @@ struct KeptHistoryTests {
     func lives() throws {
         var store = try flooded()
         try store.put(.appendRevision(.sample(1, form: 2, uid: 1)))
-        try prune(store, through: 40, Self.kept(2, busy: 2))
+        try prune(store, through: 40, Self.kept(2, busy: [2]))
         let all = Self.descending(41...50) + [3, 2]
         #expect(try store.statistics().revisions == 11, "of the newest")
         try store.close()

@@ -208,7 +208,7 @@ struct StorePair {
             revisionsPerUser: roll(0...12),
             bytesPerUser: random.pick(weighted: [(1 << 20, 3), (900, 1)]),
             bytes: random.pick(weighted: [(1 << 24, 3), (1_500, 1)]),
-            busy: roll(0...2) == 0 ? UInt32(roll(1...3)) : nil)
+            busy: Set((1...3).filter { _ in roll(0...4) == 0 }))
         let before = roll(0...4) == 0 ? max(0, time - Int64(roll(0...900))) : 0
         let through = revision(of: form)
         pruned[form] = max(pruned[form] ?? 0, min(through, forms[form] ?? 0))

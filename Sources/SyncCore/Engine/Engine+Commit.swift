@@ -82,15 +82,15 @@ extension Engine {
         let limits = configuration.limits
         let kept = UInt64(limits.historyRevisionsMax)
         let revision = form.working.revision
-        let author = form.lastAuthor
+        let through = max(dropped, revision > kept ? revision - kept : 0)
         link.gathering.chores.append(
             .pruneRevisions(
-                form: form.key, through: max(dropped, revision > kept ? revision - kept : 0),
+                form: form.key, through: through,
                 before: clocks.steadyMilliseconds() &- Int64(limits.historyDaysMax) * 86_400_000,
                 keeping: KeptHistory(
                     revisionsPerUser: limits.historyRevisionsPerUser,
                     bytesPerUser: limits.historyBytesMax / 64, bytes: limits.historyBytesMax / 4,
-                    busy: author.revisions > limits.historyRevisionsPerUser ? author.uid : nil)))
+                    busy: form.authors.busy(after: through))))
     }
 
     /// Limits the history of a form that has grown by a fixed number of revisions: per form, and
@@ -159,7 +159,8 @@ extension Engine {
         counters.transactions += 1
         form.revisionsSincePruning += 1
         if let added {
-            form.note(author: added.uid)
+            form.authors.note(
+                added.uid, of: added.revision, runLength: limits.historyRevisionsPerUser)
             let isPiece = form.historyBytes.append(
                 added.revision, bytes: added.bytes, pieceBytes: limits.historyBytesMax / 64)
             if isPiece { boundHistory(of: form) }

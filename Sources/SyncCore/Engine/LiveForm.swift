@@ -61,8 +61,8 @@ package final class LiveForm {
     var revisionsSincePruning = 0
     /// The size of the stored revisions that this run added.
     var historyBytes = HistoryBytes()
-    /// The author of the newest revision, and how many revisions in a row that author made.
-    private(set) var lastAuthor: (uid: UInt32?, revisions: Int) = (nil, 0)
+    /// Who made the revisions that this run added.
+    var authors = RevisionAuthors()
     /// Who holds leases with `while: connection`, by the lease's id.
     var leaseHolders = LeaseHolders()
 
@@ -108,11 +108,6 @@ package final class LiveForm {
     }
 
     func removeSubscriptions() { audiences = [] }
-
-    /// Records that a revision was added by that uid.
-    func note(author uid: UInt32?) {
-        lastAuthor = uid == lastAuthor.uid ? (uid, lastAuthor.revisions + 1) : (uid, 1)
-    }
 
     /// Numbers the controls that readers see, once per definition.
     func noteNames() {

@@ -137,11 +137,11 @@ public struct KeptHistory: Sendable, Hashable {
     /// The most bytes of all uids together. The newest of each uid come before the second newest of
     /// any.
     public var bytes: Int
-    /// A uid with so many of the newest revisions that none of its older ones need be kept.
-    public var busy: UInt32?
+    /// Uids with so many of the newest revisions that none of their older ones need be kept.
+    public var busy: Set<UInt32>
 
     /// These limits.
-    public init(revisionsPerUser: Int, bytesPerUser: Int, bytes: Int, busy: UInt32? = nil) {
+    public init(revisionsPerUser: Int, bytesPerUser: Int, bytes: Int, busy: Set<UInt32> = []) {
         self.revisionsPerUser = revisionsPerUser
         self.bytesPerUser = bytesPerUser
         self.bytes = bytes

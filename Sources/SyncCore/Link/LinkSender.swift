@@ -221,8 +221,8 @@ struct LinkSender {
         return nil
     }
 
-    /// Whether transactions of a form may go. They gather while others of the form are on their way,
-    /// so that a form with many edits needs few messages.
+    /// Whether transactions of a form may go. They gather while others of the form are on their
+    /// way, so that a form with many edits needs few messages.
     private func hasBundle(_ form: Form) -> Bool {
         if form.flying == 0 { return !form.waiting.isEmpty }
         return form.bytes - form.flyingBytes >= limits.linkBundleBytesMax

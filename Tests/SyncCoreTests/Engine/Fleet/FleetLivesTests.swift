@@ -38,7 +38,9 @@ struct FleetLivesTests {
     /// The whole that was due was forgotten when a form was unlinked and linked again in one batch;
     /// a log of which the store had nothing yet was not read again; a form that nobody was told of
     /// yet was compared.
-    @Test("lives that once lost an edit, or said so, where daemons write later", arguments: [41_250_019, 41_250_147, 41_312_929])
+    @Test(
+        "lives that once lost an edit, or said so, where daemons write later",
+        arguments: [41_250_019, 41_250_147, 41_312_929])
     func foundLater(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100, writesLater: true) == nil)
     }
