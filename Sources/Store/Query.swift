@@ -74,8 +74,9 @@ enum Query: Int, CaseIterable {
         case .countUnfolded:
             "SELECT CAST(total(last - first + 1) AS INTEGER) FROM log WHERE \(Self.isUnfolded)"
         case .oldestUnfolded:
+            // By number: the index would give all rows of the form.
             """
-            SELECT \(Self.heads) FROM log WHERE form = ?1 AND \(Self.isUnfolded) \
+            SELECT \(Self.heads) FROM log NOT INDEXED WHERE form = ?1 AND \(Self.isUnfolded) \
             ORDER BY number LIMIT 1
             """
         case .markFolded:
