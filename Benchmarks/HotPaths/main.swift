@@ -31,7 +31,7 @@ final class Bench {
             random: { 1 }, compile: { _ in .success(PatternMatcher { _ in true }) },
             seal: { plaintext, _ in plaintext }, open: { sealed, _ in sealed }, digest: { _ in 1 },
             audit: { _ in true })
-        environment.fleetKeys = .forTests()
+        if link != nil { environment.fleetKeys = .forTests() }
         var configuration = EngineConfiguration(
             durability: durability, serverName: "pickersyncd/bench", daemonUID: 0)
         configuration.link = link
