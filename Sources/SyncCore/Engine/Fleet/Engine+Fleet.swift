@@ -328,9 +328,12 @@ extension Engine {
                 // A later batch of the form writes it: a change may be sent twice.
                 sharedForm(form)?.link?.outbox.told(newest)
             case .makeBeacon:
+                // Nothing else may happen that would tell them.
+                let untold = forms.filter(isUntold)
+                for form in untold { tellFleet(of: form) }
                 fleet.machine.beaconMade(
                     beaconDigests(fleet), awaited: fleet.awaitedForms,
-                    untold: forms.filter(isUntold).map(\.name), at: now)
+                    untold: untold.map(\.name), at: now)
             case .present(let peers): take(peers)
             case .hear(let word): hear(word, fleet)
             case .hostsChanged:

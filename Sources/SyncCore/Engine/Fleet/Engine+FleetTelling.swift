@@ -63,7 +63,10 @@ extension Engine {
     /// Whether this host has more of a form than others were told, or will be told by what waits in
     /// the machine.
     func isUntold(_ form: LiveForm) -> Bool {
-        follows(form) ? hasEditsApart(form) : form.link?.lacksWhole ?? false
+        if follows(form) { return hasEditsApart(form) }
+        guard let link = form.link else { return false }
+        // Once the form is durable, a whole that the next batch is to have says nothing new.
+        return link.isWholeDue || link.wantsWhole && durable(form) == nil
     }
 
     /// Fields whose digests are computed for one beacon; the forms beyond are in the next one.

@@ -52,7 +52,8 @@ extension Engine {
         form(named: name).flatMap { $0.link != nil && $0.isReadable ? $0 : nil }
     }
 
-    private func durable(_ form: LiveForm) -> FormState? {
+    /// A form as the store has it; `nil` while it is not known what that is.
+    func durable(_ form: LiveForm) -> FormState? {
         if configuration.durability == .commit { return form.committed }
         return link.isCommitting || link.gathering.changes.contains { $0.form === form }
             ? nil : form.committed

@@ -76,9 +76,9 @@ package final class FormLink {
     private var unsent: [OutgoingChange] = []
     /// The whole form must be sent before any more changes: if the store does not have all changes
     /// at a start, and after what was to be sent has been dropped.
-    private var isWholeDue = true
+    private(set) var isWholeDue = true
     /// The next batch must have the whole form, because the form in memory is ahead of the store.
-    private var wantsWhole = false
+    private(set) var wantsWhole = false
 
     init(_ shared: LinkConfiguration) {
         host = shared.host
@@ -93,10 +93,7 @@ package final class FormLink {
     }
 
     /// Whether the link does not have all changes.
-    var hasUntold: Bool { lacksWhole || !gathering.isEmpty || !unsent.isEmpty }
-
-    /// Whether others need the whole form, and the link does not know of it yet.
-    var lacksWhole: Bool { isWholeDue || wantsWhole }
+    var hasUntold: Bool { isWholeDue || wantsWhole || !gathering.isEmpty || !unsent.isEmpty }
 
     /// Adds the change of a transaction that the gathering batch has. A whole that is taken before
     /// the batch is durable does not have it.
