@@ -166,6 +166,12 @@ extension Engine {
         let isOther = known.map { !$0.isApart && !$0.lives.isSame(as: item.lives) } ?? false
         var joined = JoinedStores(
             item, with: nil, hidden: known?.fields ?? [], own, dropsOwn: isOther)
+        if isOther, configuration.link?.mode == .both,
+            known?.fields.contains(where: { $0.isDropped(notIn: item.context) }) ?? false
+        {
+            // Others have what is dropped, and a context that they know would not tell them.
+            _ = try newDot(in: &joined)
+        }
         var lives = item.lives
         if let known, !known.isApart { lives = known.lives.joined(lives) }
         guard !joined.hidden[SharedDefinition.key].isEmpty else {
@@ -233,6 +239,12 @@ extension Engine {
 }
 
 extension CausalForm.Field {
+    /// Whether it counts as emptied by a join of another form, and the other form has not seen all
+    /// of it.
+    fileprivate func isDropped(notIn context: CausalContext) -> Bool {
+        key.kind != .sealed && !store.dots.allSatisfy { context.contains($0) }
+    }
+
     /// The store without the last change of a control.
     fileprivate var asWhole: WholeForm.Store {
         WholeForm.Store(id: key.id, store: store, at: 0, by: nil)

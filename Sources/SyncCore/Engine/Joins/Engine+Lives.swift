@@ -172,7 +172,7 @@ extension Engine {
     }
 
     /// The next write of this replica in joined stores.
-    private func newDot(in joined: inout JoinedStores) throws(JoinProblem) -> Dot {
+    func newDot(in joined: inout JoinedStores) throws(JoinProblem) -> Dot {
         guard let dot = joined.context.nextDot(for: replica) else {
             throw JoinProblem(WireError.counterUsedUp.message)
         }

@@ -37,10 +37,11 @@ struct FleetLivesTests {
 
     /// The whole that was due was forgotten when a form was unlinked and linked again in one batch;
     /// a log of which the store had nothing yet was not read again; a form that nobody was told of
-    /// yet was compared.
+    /// yet was compared; what a deleted form had was dropped for another form of its name, and nobody
+    /// was told.
     @Test(
         "lives that once lost an edit, or said so, where daemons write later",
-        arguments: [41_250_019, 41_250_147, 41_312_929])
+        arguments: [41_250_019, 41_250_147, 41_312_929, 41_944_417, 41_955_633])
     func foundLater(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100, writesLater: true) == nil)
     }
@@ -151,6 +152,36 @@ struct FleetLivesTests {
         host.share([Glob("shared")])
         try world.spend(seconds: 5)
         #expect(world.hosts[1].value("count") == 1)
+    }
+
+    @Test(
+        "a form that is shared again while the store writes is told and compared once it is done",
+        arguments: ["shared", "apart"])
+    func toldAfterWriting(form: String) throws {
+        let world = try LinkedFleet(seed: 11, durability: .memory)
+        world.apply(fields)
+        let (host, other) = (world.hosts[0], world.hosts[1])
+        host.engine.ask(
+            host.root,
+            #"{"jsonrpc":"2.0","id":1,"method":"form.apply","params":{"definition":"#
+                + #"{"form":"apart","fields":[{"id":"count","type":"stepper","max":9}]}}}"#)
+        #expect(try world.settle() == nil)
+        host.share([])
+        world.increment(host)
+        try world.spend(seconds: 1)
+        host.engine.holdsCommits = true
+        let change = Change(field: "count", .increment(DecimalNumber(1)))
+        host.engine.call(host.root, .stateSet(StateSet(form: form, changes: [change])))
+        // With this durability, a write begins after ten seconds.
+        world.pass(milliseconds: 10_500)
+        #expect(host.engine.engine.link.isCommitting)
+        host.share([Glob("shared")])
+        host.engine.holdsCommits = false
+        host.engine.commit()
+        try world.spend(seconds: 60)
+        #expect(other.value("count") == host.value("count"))
+        let beacon = host.engine.engine.fleet?.machine.ownBeacon
+        #expect(beacon?.form(named: "shared")?.unsent == 0)
     }
 
     @Test(
