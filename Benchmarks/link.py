@@ -198,6 +198,8 @@ def newcomer(here):
     for form in range(100):
         first.ask("link.repair", {"form": "bench-%d" % form})
     fill(here)
+    names = ["bench-%d" % form for form in range(100)]
+    wanted = [values(first, name) for name in names]
     late = here.guest("web3")
     late.arguments = ["--link", "forms=bench-*"]
     late.start_daemon()
@@ -205,8 +207,9 @@ def newcomer(here):
     late.start_bridge()
     while late.ask("server.status")["forms"]["count"] < 101:
         time.sleep(PAUSE)
-    for form in range(100):
-        until_equal((first, late), "bench-%d" % form)
+    for name, state in zip(names, wanted):
+        while values(late, name) != state:
+            time.sleep(PAUSE)
     right = time.monotonic() - began
     while late.link()["state"] != "live" or late.link()["behind"]["messages"]:
         time.sleep(PAUSE)
