@@ -197,7 +197,7 @@ struct AnsweringButtonTests {
                             timeout: .seconds(1_800))
                     Button("Two", role: .destructive) { _ in }
                     Button("Three") {}
-                    Button("Four") {}.runs(.latest)
+                    Button("Four") {}.runs(.latest, handledAt: "web1")
                     Button(action: { press in press.progress(1) }, label: { Text("Five") })
                 }
             }
@@ -209,7 +209,7 @@ struct AnsweringButtonTests {
                 #"{"id":"one","type":"button","label":"One","runs":"one","waitsFor":"1500ms","whenLost":"again","timeout":"30min"}"#,
                 #"{"id":"two","type":"button","label":"Two","role":"destructive","runs":"queue"}"#,
                 #"{"id":"three","type":"button","label":"Three"}"#,
-                #"{"id":"four","type":"button","label":"Four","runs":"latest"}"#,
+                #"{"id":"four","type":"button","label":"Four","runs":"latest","handledAt":"web1"}"#,
                 #"{"id":"five","type":"button","label":"Five","runs":"queue"}"#,
             ])
     }

@@ -64,18 +64,25 @@ final class LinkedHost {
         bridge = nil
     }
 
+    /// A command of `pickerctl` for this daemon.
+    private func command(_ words: [String]) -> [String] {
+        let end = words.firstIndex(of: "--") ?? words.endIndex
+        return [builtProgram("pickerctl")] + words[..<end]
+            + ["--socket", folder("sock"), "--no-autostart"] + words[end...]
+    }
+
     func run(_ words: String...) throws -> ChildProcess.Outcome { try run(words) }
 
     func run(_ words: [String]) throws -> ChildProcess.Outcome {
-        try ChildProcess.run(
-            [builtProgram("pickerctl")] + words + ["--socket", folder("sock"), "--no-autostart"])
+        try ChildProcess.run(command(words))
     }
+
+    func start(_ words: String...) throws -> ChildProcess { try ChildProcess(command(words)) }
 
     /// Runs a command that must succeed.
     func must(_ words: String...) throws {
-        let outcome = try ChildProcess.run(
-            [builtProgram("pickerctl")] + words + ["--socket", folder("sock"), "--no-autostart"])
-        #expect(outcome.status == 0, "\(words): \(outcome.out)")
+        let outcome = try run(words)
+        #expect(outcome.status == 0, "\(words): \(outcome.out)\(outcome.err)")
     }
 
     /// All values of the form, as lines.
@@ -92,7 +99,7 @@ final class LinkedHost {
 }
 
 /// Two hosts and a server.
-private final class Fleet {
+final class Fleet {
     let server: NatsServer
     let hosts: [LinkedHost]
     private let folder: TemporaryFolder

@@ -2,11 +2,11 @@ public import SyncCore
 internal import Synchronization
 
 /// What a press does while another press of the same button waits or runs: see
-/// ``Button/runs(_:waitsFor:whenLost:timeout:)``.
+/// ``Button/runs(_:waitsFor:whenLost:timeout:handledAt:)``.
 public typealias PressMode = RunRules.Mode
 
 /// What becomes of a press whose program is gone: see
-/// ``Button/runs(_:waitsFor:whenLost:timeout:)``.
+/// ``Button/runs(_:waitsFor:whenLost:timeout:handledAt:)``.
 public typealias LostPress = RunRules.WhenLost
 
 /// A press that the action of a ``Button`` works on.

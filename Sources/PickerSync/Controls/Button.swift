@@ -80,8 +80,8 @@ public struct Button: PrimitiveView {
     ///
     /// The press is done when the action returns, and has failed when it throws; see
     /// ``AssignedPress``. A program works on one press of a form at a time, so further presses
-    /// wait, unless ``runs(_:waitsFor:whenLost:timeout:)`` says otherwise. If several programs have
-    /// the form open, or run `pickerctl handle`, each press goes to one of them.
+    /// wait, unless ``runs(_:waitsFor:whenLost:timeout:handledAt:)`` says otherwise. If several
+    /// programs have the form open, or run `pickerctl handle`, each press goes to one of them.
     ///
     /// - Parameters:
     ///   - title: the label.
@@ -117,15 +117,18 @@ public struct Button: PrimitiveView {
     ///   - whenLost: what becomes of a press whose program is gone: `.fail` works on each press at
     ///     most once, `.again` at least once.
     ///   - timeout: how long a press may run, from one second to 30 days; `nil` for any time.
+    ///   - host: the host whose programs work on the presses of all hosts that share the form;
+    ///     `nil`: each host works on its own.
     public func runs(
         _ mode: PressMode, waitsFor: Duration = .zero, whenLost: LostPress = .fail,
-        timeout: Duration? = nil
+        timeout: Duration? = nil, handledAt host: String? = nil
     ) -> Self {
         var copy = self
         copy.rules = Self.rules(mode)
         if waitsFor != .zero { copy.rules.append(("waitsFor", waitsFor.formText)) }
         if whenLost != .fail { copy.rules.append(("whenLost", .string(whenLost.rawValue))) }
         if let timeout { copy.rules.append(("timeout", timeout.formText)) }
+        if let host { copy.rules.append(("handledAt", .string(host))) }
         return copy
     }
 

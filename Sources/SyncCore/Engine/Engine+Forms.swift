@@ -4,7 +4,7 @@ extension Engine {
     // MARK: - Reading
 
     func formGet(_ name: String, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(name, call.connection)
+        let form = try readableForm(name, call.peer)
         let state = form.committed
         var link = sharedState(of: form)
         link?.underWay = underWayElsewhere(form)

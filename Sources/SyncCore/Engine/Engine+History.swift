@@ -5,7 +5,7 @@ extension Engine {
     private static var historyRowsMax: Int { 512 }
 
     func history(_ params: StateHistory, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
+        let form = try readableForm(params.form, call.peer)
         if let field = params.field { _ = try index(of: field, form, form.committed) }
         let search = HistorySearch(
             form: form, field: params.field, limit: Int(min(max(params.limit ?? 50, 1), 1000)),

@@ -1,9 +1,9 @@
 // Plain requests: from the bytes of a frame to the execution, without a `Request`.
 
 extension Engine {
-    /// Executes a plain request. Returns `false` and does nothing if it cannot be executed now, or
-    /// if the form or field does not exist. Then the frame is decoded into a `Request`, and
-    /// `perform` makes it wait or answers it.
+    /// Executes a plain request. Returns `false` and does nothing if it cannot be executed now, if
+    /// the form or field does not exist, or if another host has it. Then the frame is decoded into
+    /// a `Request`, and `perform` makes it wait or answers it.
     func executePlain(_ plain: PlainRequest, _ connection: Connection) -> Bool {
         guard connection.isIntroduced else { return false }
         switch plain.content {
@@ -22,7 +22,8 @@ extension Engine {
             }
         case .set(let name, let edit):
             guard let form = registry.look(up: name), form.isEditable,
-                let control = form.working.definition.index(of: edit.field)
+                let control = form.working.definition.index(of: edit.field),
+                !edit.action.isPress || hostHandling(control, of: form) == nil
             else { return false }
             let key = edit.idempotencyKey.map { key in
                 use(of: String(plain: key), connection) { edit.encode(form: name, into: &$0) }

@@ -3,7 +3,7 @@
 extension Engine {
     func presenceUpdate(_ params: PresenceUpdate, _ call: PendingCall) throws(WireError) {
         let connection = call.connection
-        let form = try readableForm(params.form, connection)
+        let form = try readableForm(params.form, connection.peer)
         let state = form.committed
         scheduler.spend(form.subscriptionCount >> 4, connection.account)
         guard connection.subscription(to: form) != nil else {

@@ -28,7 +28,7 @@ extension Engine {
     }
 
     func reveal(_ params: StateReveal, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
+        let form = try readableForm(params.form, call.peer)
         let state = form.committed
         let control = try index(of: params.field, form, state)
         let id = state.definition.controls[control].id

@@ -4,7 +4,7 @@ extension Engine {
     // MARK: - Reading
 
     func stateGet(_ params: StateGet, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
+        let form = try readableForm(params.form, call.peer)
         let state = form.committed
         read(try matching(params.fields, form, state, call.connection), of: form, call)
     }
@@ -51,9 +51,9 @@ extension Engine {
     }
 
     /// The form with that name as readers see it, if the peer may read it.
-    func readableForm(_ name: String, _ connection: Connection) throws(WireError) -> LiveForm {
-        guard let form = durableForm(name) else { throw noForm(name, connection.peer) }
-        try require(.read, form, form.committed, nil, connection.peer)
+    func readableForm(_ name: String, _ peer: Peer) throws(WireError) -> LiveForm {
+        guard let form = durableForm(name) else { throw noForm(name, peer) }
+        try require(.read, form, form.committed, nil, peer)
         return form
     }
 
@@ -96,17 +96,19 @@ extension Engine {
     // MARK: - Setting
 
     func stateSet(_ params: StateSet, _ call: PendingCall) throws(WireError) {
-        let connection = call.connection
-        let form = try editableForm(params.form, connection)
+        let form = try editableForm(params.form, call.connection)
         let state = form.working
         let definition = state.definition
-        try requireEdits(of: form, connection.peer)
+        try requireEdits(of: form, call.peer)
+        if !definition.runButtons.isEmpty || call.hostCall != nil, try passOn(params, form, call) {
+            return
+        }
         let claim = try params.context.map { token throws(WireError) in
             try parse(token, path: "context")
         }
         let requestContext = seen(claim, form)
         var ownClaims: [CausalContext] = []
-        let transaction = begin(form, connection)
+        let transaction = begin(form, call)
         transaction.lease = try params.lease.map { end throws(WireError) in
             try leaseEnd(end, "lease.until")
         }
@@ -121,7 +123,7 @@ extension Engine {
             let control = try index(of: change.field, form, state)
             // Each control is checked once for writing and once for pressing.
             if permitted.insert(control << 1 | (change.action.isPress ? 1 : 0)) {
-                try requireEdit(change.action, form, state, control, connection.peer)
+                try requireEdit(change.action, form, state, control, call.peer)
                 try requireMessage(params.message, definition, control, form)
                 if let end = transaction.lease {
                     try requireLeaseMax(end, definition.targets[control], form)

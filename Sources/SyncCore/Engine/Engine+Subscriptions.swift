@@ -30,7 +30,7 @@ extension Engine {
     private func subscribableForm(
         _ params: StateSubscribe, _ connection: Connection
     ) throws(WireError) -> LiveForm {
-        let form = try readableForm(params.form, connection)
+        let form = try readableForm(params.form, connection.peer)
         let globs = params.fields.map { GlobSet($0) }
         scheduler.spend(
             2 * Self.units(matching: globs, fields: form.committed.cells.count), connection.account)

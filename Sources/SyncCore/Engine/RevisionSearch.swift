@@ -18,7 +18,7 @@ extension Engine {
     ) throws(WireError) -> Bool {
         let form = search.form
         // The peer's permission may have changed during the read.
-        guard try readableForm(form.name, call.connection) === form else {
+        guard try readableForm(form.name, call.peer) === form else {
             throw noForm(form.name, call.connection.peer)
         }
         if configuration.durability != .commit {

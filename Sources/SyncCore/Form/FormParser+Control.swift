@@ -25,7 +25,7 @@ extension FormParser {
         case .text: ["prompt", "maxLength", "pattern", "multiline"]
         case .secure: ["prompt", "maxLength"]
         case .gauge: ["min", "max", "minLabel", "maxLabel", "currentValueLabel", "thresholds"]
-        case .button: ["role", "confirm", "runs", "waitsFor", "whenLost", "timeout"]
+        case .button: ["role", "confirm", "runs", "waitsFor", "whenLost", "timeout", "handledAt"]
         case .label: ["text"]
         }
     }

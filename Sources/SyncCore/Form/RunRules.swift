@@ -13,6 +13,8 @@ public struct RunRules: Hashable, Sendable {
     public var whenLost = WhenLost.fail
     /// How long a run may take, in milliseconds; `nil` for any time.
     public var timeoutMilliseconds: Int64?
+    /// The host of the fleet that has the presses of all hosts; `nil`: each host has its own.
+    public var handledAt: String?
 
     /// What a press does while another one waits or runs.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
@@ -45,7 +47,7 @@ extension Control {
 
 extension FormParser {
     /// The attributes that need `runs` beside them.
-    private static let runKeys = ["waitsFor", "whenLost", "timeout"]
+    private static let runKeys = ["waitsFor", "whenLost", "timeout", "handledAt"]
 
     mutating func runs(_ field: Members) -> RunRules? {
         guard field["runs"] != nil else {
@@ -68,7 +70,18 @@ extension FormParser {
             duration(field, "waitsFor", atLeast: 0, atMost: Self.daySeconds) ?? 0
         rules.timeoutMilliseconds =
             duration(field, "timeout", atLeast: 1, atMost: 30 * Self.daySeconds)
+        rules.handledAt = host(field, "handledAt")
         return mode == nil ? nil : rules
+    }
+
+    /// The name of a host of the fleet.
+    private mutating func host(_ field: Members, _ name: String) -> String? {
+        guard let text = string(field, name) else { return nil }
+        if LinkSubject.isName(text) { return text }
+        issue(
+            field.place(of: name), "\(FormDefinition.quoted(.string(text))) is not accepted",
+            expected: "the name of a host, as link.host has it: letters, digits, _ and -")
+        return nil
     }
 
     /// Nobody handles the presses of a control without `runs`.

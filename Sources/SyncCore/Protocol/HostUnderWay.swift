@@ -6,7 +6,8 @@ public struct HostUnderWay: Hashable, Sendable {
     public var awaySince: Timestamp?
     /// In ascending order of their fields.
     public var leases: [Lease] = []
-    /// Those that run come first.
+    /// Those that run come first, then those that wait. The last outcome of a button with
+    /// `handledAt` is behind them.
     public var runs: [Run] = []
     /// The oldest comes first.
     public var proposals: [FormProposal] = []

@@ -15,7 +15,7 @@ struct FieldDescription {
         "min", "max", "step", "wraps", "minuteInterval", "components", "mode", "zone", "maxLength",
         "pattern", "multiline", "required", "optional", "onConflict", "binds", "sources",
         "enabledWhen", "visibleWhen", "confirm", "role", "runs", "waitsFor", "whenLost",
-        "timeout", "format", "thresholds",
+        "timeout", "handledAt", "format", "thresholds",
     ]
 
     /// Name and text of each line.

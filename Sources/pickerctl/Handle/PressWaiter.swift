@@ -13,6 +13,10 @@ struct PressWaiter {
     let deadline: UInt64?
 
     private var bar: ProgressBar
+    /// When to ask for the outcome of a press that another host has: its progress is not told here
+    /// (monotonic nanoseconds).
+    private var asksAt: UInt64?
+    private static let askPeriod: UInt64 = 1_000_000_000
 
     init(
         _ session: Session, _ form: String, _ field: FieldOutline, press: String, deadline: UInt64?
@@ -32,11 +36,12 @@ struct PressWaiter {
         session.client.subscribe(StateSubscribe(form: form, fields: [field.id]))
         while true {
             bar.draw(at: MonotonicClock.now())
-            let wake = [deadline, bar.deadline].compactMap(\.self).min()
+            let wake = [deadline, bar.deadline, asksAt].compactMap(\.self).min()
             switch try session.wait(until: wake) {
             case .event(let event): if try hasEnded(event) { return }
             case .readable, .deadline: break
             }
+            if let time = asksAt, MonotonicClock.now() >= time, try ask() { return }
             if let deadline, MonotonicClock.now() >= deadline {
                 bar.clear()
                 throw .hasNotEnded(field.id, name: field.name)
@@ -57,7 +62,9 @@ struct PressWaiter {
         case .formChanged(let change) where change.form == form:
             if case .deleted = change.content { throw .formDeleted(form) }
             return try ask()
-        case .disconnected: bar.stop("the daemon is away")
+        case .disconnected:
+            asksAt = nil
+            bar.stop("the daemon is away")
         case .subscriptionRefused(_, let error): throw Failure(error)
         default: break
         }
@@ -72,10 +79,21 @@ struct PressWaiter {
 
     private mutating func ask() throws(Failure) -> Bool {
         let request = Request.buttonOutcome(ButtonOutcome(form: form, press: press))
-        return try judge(
-            session.call(request) { json throws(DecodeError) in
+        let run: ButtonRun
+        do throws(Failure) {
+            run = try session.call(request) { json throws(DecodeError) in
                 try RunResult(decoding: json).run
-            })
+            }
+        } catch {
+            guard let host = field.json["handledAt"]?.stringValue, error.status == .unavailable
+            else { throw error }
+            // It goes on there, and the two may hear of each other again.
+            bar.stop("\(host) does not answer")
+            asksAt = MonotonicClock.now() + Self.askPeriod
+            return false
+        }
+        asksAt = run.host == nil ? nil : MonotonicClock.now() + Self.askPeriod
+        return try judge(run)
     }
 
     private mutating func judge(_ run: ButtonRun) throws(Failure) -> Bool {

@@ -98,7 +98,8 @@ extension FormPresentation {
         return ButtonRuns(
             waiting: (own?.waiting ?? 0) + Int64(elsewhere.count { $0.state == .waiting }),
             running: (own?.running ?? []) + elsewhere.filter { $0.state == .running },
-            last: own?.last)
+            last: ([own?.last] + elsewhere.filter(\.state.isFinal)).compactMap(\.self)
+                .max { $0.since < $1.since })
     }
 
     /// Whether no control has more than its value: a lease, a run, concurrent values.

@@ -2,8 +2,9 @@
 // proposals and votes, while messages are lost, doubled and late, hosts are cut off, and daemons
 // die.
 //
-// Oracle: each verb has one answer, and is done at most once by its owner: a lease verb that was
-// answered well is in one revision, one that was refused is in none. A proposal is applied with the
+// Oracle: each verb has one answer, and is done at most once by its owner: a lease verb, or a press
+// that another host handles, is in one revision if it was answered well, and in none if it was
+// refused. A proposal is applied with the
 // votes of two people, none of them its proposer. In the end all hosts have the same form, and each
 // shows what the others have under way, and nothing else.
 
@@ -37,7 +38,8 @@ package final class LinkedVerbs {
         let connection: ConnectionID
         let owner: String
         let message: String
-        let isLease: Bool
+        /// Whether it makes one revision, which has its message.
+        let isOneEdit: Bool
         var answers: [String] = []
         /// Its daemon died before the answer.
         var isLost = false
@@ -47,6 +49,8 @@ package final class LinkedVerbs {
         #"{"id":"level","type":"slider","max":100},"#
         + #"{"id":"two","type":"stepper","max":9,"approval":{"from":["anyone"],"count":2}},"#
         + #"{"id":"go","type":"button","runs":"queue","waitsFor":"10h","#
+        + #""access":{"handle":["anyone"]}},"#
+        + #"{"id":"far","type":"button","runs":"queue","waitsFor":"10h","handledAt":"h1","#
         + #""access":{"handle":["anyone"]}}"#
 
     private let world: LinkedFleet
@@ -96,7 +100,8 @@ package final class LinkedVerbs {
         switch below(200) {
         case 0..<12: edit(host)
         case 12..<18: propose(host)
-        case 18..<24: press(host)
+        case 18..<21: press(host)
+        case 21..<24: pressFar(host)
         case 24..<28: handle(host)
         case 28..<60: verb(host)
         case 60..<130: _ = try world.carry()
@@ -166,12 +171,27 @@ package final class LinkedVerbs {
             .stateSet(StateSet(form: "shared", changes: [Change(field: "go", .press)])))
     }
 
+    private func pressFar(_ host: FleetHost) {
+        let message = "verb-\(verbs.count)"
+        let id = person(host)
+        tell("h\(host.index) presses what h1 handles: \(message)")
+        verbs.append(
+            Verb(
+                host: host.index, connection: id, owner: "h1", message: message, isOneEdit: true))
+        host.engine.call(
+            id,
+            .stateSet(
+                StateSet(
+                    form: "shared", changes: [Change(field: "far", .press)], message: message)))
+    }
+
     private func handle(_ host: FleetHost) {
+        let fields = host.index == 1 ? #"["go","far"]"# : #"["go"]"#
         let id = host.engine.connect(uid: 1_009, user: "hand")
         host.engine.ask(
             id,
             #"{"jsonrpc":"2.0","id":1,"method":"button.handle","params":{"form":"shared","#
-                + #""fields":["go"]}}"#)
+                + #""fields":\#(fields)}}"#)
         if below(2) == 0 { host.engine.disconnect(id) }
     }
 
@@ -220,7 +240,7 @@ package final class LinkedVerbs {
             Verb(
                 host: host.index, connection: id,
                 owner: method == "state.lease" && isOwn ? "h\(host.index)" : owner,
-                message: message, isLease: method == "state.lease"))
+                message: message, isOneEdit: method == "state.lease"))
         host.engine.ask(
             id, #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#)
         if below(10) == 0 {
@@ -269,7 +289,7 @@ package final class LinkedVerbs {
         if let most = times.max(), most > 1 { return "it is in \(most) revisions of a host" }
         if verb.isLost { return nil }
         if verb.answers.count != 1 { return "it has \(verb.answers.count) answers" }
-        guard verb.isLease else { return nil }
+        guard verb.isOneEdit else { return nil }
         let isOK = verb.answers[0].contains(#""result""#)
         let isDone = (done["\(verb.owner) \(verb.message)"] ?? 0) > 0
         if isOK, !isDone { return "it was answered well, and \(verb.owner) has not done it" }

@@ -21,7 +21,7 @@ struct ExplainSearch {
 
 extension Engine {
     func explain(_ params: StateExplain, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
+        let form = try readableForm(params.form, call.peer)
         let state = form.committed
         let index = try index(of: params.field, form, state)
         guard params.at ?? 0 <= Revision(clamping: state.revision) else {

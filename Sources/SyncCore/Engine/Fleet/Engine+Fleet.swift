@@ -174,7 +174,7 @@ extension Engine {
 
     func linkRepair(_ name: String, _ call: PendingCall) throws(WireError) {
         guard let fleet else { throw .noLink }
-        let form = try readableForm(name, call.connection)
+        let form = try readableForm(name, call.peer)
         try require(.admin, form, form.committed, nil, call.connection.peer)
         guard form.link != nil else { throw .notShared(form) }
         try requireOwnEdits(of: form)
@@ -310,6 +310,7 @@ extension Engine {
     /// Does what the machine wants, as far as the bridge takes it.
     func followFleet() {
         guard let fleet else { return }
+        answerPresses(fleet)
         while fleet.joining == nil, !isBridgeFull(fleet), let action = fleet.machine.takeAction() {
             switch action {
             case .subscribe(let subjects): tell(fleet, .subscribe(subjects))

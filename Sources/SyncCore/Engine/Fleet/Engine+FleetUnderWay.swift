@@ -30,7 +30,8 @@ extension Engine {
     private func note(_ form: LiveForm, _ leased: Set<Int>, _ fleet: FleetLink) {
         fleet.underWay.note(
             form, leased: leased,
-            hasMore: form.proposals != nil || !form.committed.busyButtons.isEmpty,
+            hasMore: form.proposals != nil || !form.committed.busyButtons.isEmpty
+                || !form.committed.outcomesForOthers.isEmpty,
             at: now.monotonicNanoseconds)
     }
 
@@ -95,7 +96,8 @@ extension Engine {
         let buttons = state.busyButtons
         all.runs = fitting(
             (buttons.flatMap { button in button.board.running.map { (button.id, $0) } }
-                + buttons.flatMap { button in button.board.waiting.map { (button.id, $0) } })
+                + buttons.flatMap { button in button.board.waiting.map { (button.id, $0) } }
+                + state.outcomesForOthers)
                 .lazy.map { HostUnderWay.Run(field: $0.0, run: $0.1.wire) })
         all.proposals = fitting(form.waitingProposals(of: state).lazy.map(\.wire))
         return all
@@ -175,6 +177,15 @@ extension Engine {
 }
 
 extension FormState {
+    /// The last outcomes of buttons with `handledAt`: those who pressed are on other hosts.
+    fileprivate var outcomesForOthers: [(field: String, run: Run)] {
+        definition.runButtons.compactMap { index in
+            let control = definition.controls[index]
+            guard control.runs?.handledAt != nil else { return nil }
+            return board(index).last.map { (control.id, $0) }
+        }
+    }
+
     /// The controls with leases.
     fileprivate var leased: Set<Int> {
         Set(cells.indices.filter { cells[$0].content.leases != nil })

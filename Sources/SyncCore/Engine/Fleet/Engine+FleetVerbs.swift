@@ -35,7 +35,7 @@ extension Engine {
         request.idempotencyKey = nil
         try passOn(
             .stateLease(request), .lease(control: params.field), to: host, form, call,
-            id: call.key.map { $0.digest ^ UInt64($0.id.uid) &* 0x9e37_79b9_7f4a_7c15 })
+            id: call.verbID)
         return true
     }
 
@@ -50,7 +50,8 @@ extension Engine {
         return true
     }
 
-    private func passOn(
+    /// Says a request to the host that does it. Its answer comes later.
+    func passOn(
         _ request: Request, _ kind: VerbDesk.Kind, to host: String, _ form: LiveForm,
         _ call: PendingCall, id: UInt64? = nil
     ) throws(WireError) {
@@ -60,6 +61,12 @@ extension Engine {
                 .unavailable,
                 "\(host) has it and this host is cut off from the others; nothing was done",
                 form: form.name)
+        }
+        guard let known = fleet.machine.agreement.host(named: host) else {
+            throw WireError(
+                .unavailable,
+                "only \(host) can do it, and this host has not heard of it; nothing was done; see "
+                    + "pickerctl link", form: form.name)
         }
         if let since = fleet.machine.awaySince(host, at: now) {
             throw WireError(.unavailable, Self.isAway(host, since), form: form.name)
@@ -72,7 +79,7 @@ extension Engine {
         }
         let peer = call.connection.peer
         let verb = LinkVerb(
-            id: id, to: host, run: fleet.machine.agreement.host(named: host)?.beacon.run ?? 0,
+            id: id, to: host, run: known.beacon.run,
             until: now.wallMilliseconds &+ VerbDesk.patienceMilliseconds,
             author: call.connection.author(of: form, replica: replica),
             session: call.connection.session,
@@ -103,6 +110,11 @@ extension Engine {
             _ = fleet.machine.say(.verb, verb.bytes, of: verb.form.name, at: now)
         }
         for verb in due.late {
+            // It was done.
+            if let response = verb.held?.response {
+                give(response, to: verb)
+                continue
+            }
             let away = fleet.machine.awaySince(verb.host, at: now).map {
                 "\(verb.host) is away since \(Timestamp(milliseconds: $0))"
             }
@@ -127,7 +139,13 @@ extension Engine {
             said.to == configuration.link?.host,
             let verb = fleet.verbs.take(said.id, from: word.host)
         else { return }
-        do throws(WireError) { try answer(verb, said.response) } catch { refuse(verb, error) }
+        if holdAnswer(verb, said.response, fleet) { return }
+        give(said.response, to: verb)
+    }
+
+    /// Gives the answer of the owner to the client.
+    func give(_ response: [UInt8], to verb: VerbDesk.Passed) {
+        do throws(WireError) { try answer(verb, response) } catch { refuse(verb, error) }
         if let connection = connections[verb.connection] { closeIfDone(connection) }
     }
 
@@ -157,7 +175,10 @@ extension Engine {
             run.revision = Revision(clamping: form.working.revision)
             run.run.host = verb.host
             answer(verb.call) { run.encode(into: &$0) }
-        case .proposal:
+        case .press where result["proposal"] == nil:
+            guard let set = try? SetResult(decoding: result) else { throw unreadable }
+            answer(verb, with: set)
+        case .press, .proposal:
             guard var proposal = try? ProposalResult(decoding: result) else { throw unreadable }
             proposal.proposal.host = verb.host
             // Revisions are those of each host.
@@ -260,6 +281,10 @@ extension Request {
             if case .resume = params.action { return false }
             return params.form == form && params.idempotencyKey == nil
         case .buttonCancel(let params): return params.form == form
+        case .buttonOutcome(let params): return params.form == form
+        case .stateSet(let params):
+            return params.form == form && params.idempotencyKey == nil && params.lease == nil
+                && params.changes.allSatisfy(\.action.isPress)
         case .proposalApprove(let params), .proposalRefuse(let params),
             .proposalWithdraw(let params):
             return params.form == form && params.host == nil

@@ -42,10 +42,13 @@ struct VerbDesk {
         case lease(control: String)
         case run
         case proposal
+        /// Presses: their fields and the revision are this host's.
+        case press
     }
 
     /// A request that was passed on.
     struct Passed {
+        let id: UInt64
         let connection: ConnectionID
         let call: PendingCall
         let form: LiveForm
@@ -55,6 +58,8 @@ struct VerbDesk {
         let bytes: [UInt8]
         let giveUpAt: UInt64
         var sayAt: UInt64
+        /// The answer, and the presses that it waits for.
+        var held: (response: [UInt8], presses: [Dot])?
     }
 
     private struct Asked {
@@ -77,6 +82,8 @@ struct VerbDesk {
     private var asked: [UInt64: Asked] = [:]
     /// When something is said again or given up (monotonic nanoseconds).
     private(set) var deadline = UInt64.max
+    /// Whether there may be answers that wait for presses.
+    private(set) var holdsAnswers = false
 
     /// Nothing is under way.
     init() {}
@@ -93,7 +100,7 @@ struct VerbDesk {
     ) {
         let patience = UInt64(Self.patienceMilliseconds) * 1_000_000 + Self.slackNanoseconds
         passed[id] = Passed(
-            connection: call.connection.id, call: call, form: form, host: host, kind: kind,
+            id: id, connection: call.connection.id, call: call, form: form, host: host, kind: kind,
             bytes: bytes, giveUpAt: now + patience, sayAt: now + Self.sayAgainNanoseconds)
         findDeadline()
     }
@@ -103,6 +110,31 @@ struct VerbDesk {
         guard passed[id]?.host == host else { return nil }
         defer { findDeadline() }
         return passed.removeValue(forKey: id)
+    }
+
+    /// Keeps an answer until these presses are here, but no longer than the request would wait.
+    mutating func hold(_ verb: Passed, until presses: [Dot], _ response: [UInt8]) {
+        passed[verb.id] = verb
+        passed[verb.id]?.held = (response, presses)
+        passed[verb.id]?.sayAt = .max
+        findDeadline()
+        holdsAnswers = true
+    }
+
+    /// Removes and returns the answers whose presses are here.
+    mutating func takeHeld(
+        _ areHere: (Passed, [Dot]) -> Bool
+    ) -> [(verb: Passed, response: [UInt8])] {
+        let held = passed.values.filter { $0.held != nil }.sorted { $0.giveUpAt < $1.giveUpAt }
+        holdsAnswers = !held.isEmpty
+        var taken: [(verb: Passed, response: [UInt8])] = []
+        for verb in held {
+            guard let held = verb.held, areHere(verb, held.presses) else { continue }
+            passed[verb.id] = nil
+            taken.append((verb, held.response))
+        }
+        if !taken.isEmpty { findDeadline() }
+        return taken
     }
 
     /// Removes and returns the calls of a connection that ends.

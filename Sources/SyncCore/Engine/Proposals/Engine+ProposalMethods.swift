@@ -16,7 +16,7 @@ extension Engine {
             try propose(transaction, guards, params, call)
             return .proposed
         case .breaksGlass:
-            try requireBreakGlass(guards, form, params.message, call.connection.peer)
+            try requireBreakGlass(guards, form, params.message, call.peer)
             let changed = guards + transaction.written
             return .brokenGlass(Set(changed.map { definition.controls[$0].id }))
         }
@@ -208,7 +208,7 @@ extension Engine {
         let peer = call.connection.peer
         let named: [LiveForm]
         if let name = params.form {
-            named = [try readableForm(name, call.connection)]
+            named = [try readableForm(name, call.peer)]
         } else {
             scheduler.spend(forms.count >> 2, call.connection.account)
             named = forms.filter { $0.isReadable && mayRead($0, peer) }

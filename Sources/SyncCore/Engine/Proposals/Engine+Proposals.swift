@@ -76,21 +76,20 @@ extension Engine {
         _ content: FormProposal.Content, _ guards: [Int], _ form: LiveForm, _ message: String?,
         version: UInt64? = nil, named: [String] = [], watched: [String] = [], _ call: PendingCall
     ) throws(WireError) {
-        let connection = call.connection
         let definition = form.working.definition
-        try requireKnownLogin(connection.peer, form)
+        try requireKnownLogin(call.peer, form)
         let rules = guards.compactMap { definition.controls[$0].approval }
-        try requireProposalLimits(form, connection.peer)
+        try requireProposalLimits(form, call.peer)
         let within = rules.map(\.withinMilliseconds).min() ?? ApprovalRule.withinDefault
         let id = registry.newProposalNumber()
         let wire = FormProposal(
-            id: id, form: form.name, by: connection.author(of: form, replica: replica).wire,
+            id: id, form: form.name, by: call.author(of: form, replica: replica).wire,
             at: Timestamp(milliseconds: now.wallMilliseconds),
             until: Timestamp(milliseconds: now.wallMilliseconds &+ within), message: message,
             content: content, fields: guards.map { definition.controls[$0].id },
             needs: Int64(rules.map(\.count).max() ?? 1))
         let proposal = Proposal(
-            wire, by: Person(connection.peer), session: connection.session,
+            wire, by: Person(call.peer), session: call.session,
             until: clocks.steadyMilliseconds() &+ within, basis: form.working.revision,
             version: version, named: named, watched: watched)
         try requireProposalBytes(proposal, form)
@@ -99,7 +98,7 @@ extension Engine {
         }
         save(proposal, of: form)
         setDeadline(proposal.name, of: form, at: proposal.until)
-        scheduler.spend(2 + form.subscriptionCount >> 4, connection.account)
+        scheduler.spend(2 + form.subscriptionCount >> 4, call.connection.account)
         answerEdit(call, with: wire, of: form)
     }
 

@@ -71,6 +71,7 @@ extension Engine {
                     form: form.name, field: name, path: "fields")
             }
             try require(.handle, form, state, index, connection.peer)
+            try requireHandledHere(index, of: form)
         }
         let buttons = state.definition.runButtons.filter {
             globs?.matches(state.definition.controls[$0].id) ?? true
@@ -81,8 +82,13 @@ extension Engine {
                 .invalidParams, "no such button of form \(form.name) has runs; add runs to one",
                 form: form.name, path: "fields")
         }
-        let permitted = buttons.filter { mayHandle(connection, $0, form) }
-        if permitted.isEmpty { try require(.handle, form, state, first, connection.peer) }
+        let permitted = buttons.filter {
+            mayHandle(connection, $0, form) && hostHandling($0, of: form) == nil
+        }
+        if permitted.isEmpty {
+            try require(.handle, form, state, first, connection.peer)
+            try requireHandledHere(first, of: form)
+        }
         return permitted
     }
 
@@ -211,11 +217,19 @@ extension Engine {
     }
 
     func buttonOutcome(_ params: ButtonOutcome, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.connection)
-        guard let dot = Dot(params.press), let row = form.committed.run(dot) else {
-            if let elsewhere = runElsewhere(params.press, form) {
-                return answer(call) { elsewhere.encode(into: &$0) }
+        let form = try readableForm(params.form, call.peer)
+        let dot = Dot(params.press)
+        guard let row = dot.flatMap(form.committed.run) else {
+            let told = runElsewhere(params.press, form)
+            if told?.run.state.isFinal != true {
+                do throws(WireError) {
+                    if let dot, try passOn(params, dot, form, call) { return }
+                } catch {
+                    // What was told last is better than nothing.
+                    if told == nil { throw error }
+                }
             }
+            if let told { return answer(call) { told.encode(into: &$0) } }
             throw noPress(params.press, form)
         }
         let result = result(row, form, form.committed)

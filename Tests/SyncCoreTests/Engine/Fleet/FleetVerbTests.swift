@@ -21,10 +21,14 @@ final class VerbFleet {
     let bob: ConnectionID
 
     /// Ann is connected to the first host, and Bob to the second.
-    init(seed: UInt64 = 90, users: LinkConfiguration.Users = .apart) throws {
+    ///
+    /// - Parameter more: Further controls, after a comma.
+    init(
+        seed: UInt64 = 90, users: LinkConfiguration.Users = .apart, more: String = ""
+    ) throws {
         world = try LinkedFleet(seed: seed, configure: { $1.users = users })
         for host in world.hosts { host.payloadMax = 65_536 }
-        world.apply(fields.split(separator: "\n").joined())
+        world.apply((fields + more).split(separator: "\n").joined())
         let missing = try world.settle()
         #expect(missing == nil)
         ann = world.hosts[0].engine.connect(uid: 1000, user: "ann")
