@@ -41,7 +41,7 @@ struct FleetLivesTests {
     /// was told.
     @Test(
         "lives that once lost an edit, or said so, where daemons write later",
-        arguments: [41_250_019, 41_250_147, 41_312_929, 41_944_417, 41_955_633])
+        arguments: [41_250_019, 41_250_147, 41_312_929, 41_944_417, 41_955_633, 42_565_009])
     func foundLater(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100, writesLater: true) == nil)
     }
