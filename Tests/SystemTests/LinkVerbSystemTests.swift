@@ -12,14 +12,14 @@ struct LinkVerbSystemTests {
         try one.must("set", "deploy/target=prod")
         try one.must("set", "deploy/target=lab", "--for", "1h")
         try eventually("the other host shows the lease") {
-            try two.run("explain", "deploy/target").out.contains("@one")
+            try two.run("explain", "deploy/target").out.contains("@one's lease")
         }
         try two.must("lease", "deploy/target", "--end")
         try fleet.settle("the value is back on both") { one.values.contains("target=prod") }
 
         try one.must("set", "deploy/target=test", "--for", "1h")
         try eventually("the other host shows the next one") {
-            try two.run("explain", "deploy/target").out.contains("@one")
+            try two.run("explain", "deploy/target").out.contains("@one's lease")
         }
         fleet.server.kill()
         try eventually("the other host is cut off") {
@@ -49,7 +49,7 @@ struct LinkVerbSystemTests {
         let elsewhere = try two.run("handle", "deploy/start", "--", "true")
         #expect(elsewhere.status == 65, "\(elsewhere)")
         #expect(elsewhere.out.contains("handled at one"), "\(elsewhere)")
-        let script = #"echo 50%; echo "$PICKERSYNC_BY $PICKER_VERSION"; test "$PICKER_VERSION" != bad"#
+        let script = #"echo 50%; echo "for $PICKERSYNC_BY"; test "$PICKER_VERSION" != bad"#
         let handler = try one.start("handle", "deploy/start", "--", "sh", "-c", script)
         defer { handler.signal(SIGTERM) }
         try two.must("set", "deploy/version=42")

@@ -197,7 +197,8 @@ struct FleetPressTests {
         let answer = host.ask(
             id,
             #"{"jsonrpc":"2.0","id":2,"method":"state.set","params":"#
-                + #"{"form":"f","changes":[{"field":"go","press":true}]}}"#).joined()
+                + #"{"form":"f","changes":[{"field":"go","press":true}]}}"#
+        ).joined()
         #expect(answer.contains(#""waiting":1"#))
     }
 }
