@@ -59,8 +59,8 @@ extension Engine {
         guard fleet.machine.isLinked else {
             throw WireError(
                 .unavailable,
-                "\(host) has it and this host is cut off from the others; nothing was done",
-                form: form.name)
+                "only \(host) can do it, and this host is cut off from the others; nothing was "
+                    + "done", form: form.name)
         }
         guard let known = fleet.machine.agreement.host(named: host) else {
             throw WireError(
