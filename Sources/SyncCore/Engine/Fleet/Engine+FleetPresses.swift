@@ -31,10 +31,9 @@ extension Engine {
         for change in params.changes {
             guard let control = definition.index(of: change.field) else { return false }
             let other = change.action.isPress ? hostHandling(control, of: form) : nil
-            if call.hostCall != nil {
-                // Its definition is another one, or it is not the fleet's.
-                guard change.action.isPress, other == nil, definition.handledAt(control) != nil
-                else { throw notHandledHere(change.field, form) }
+            // The form here may have another definition, or not be shared.
+            if call.hostCall != nil, !isHandledForAll(control, of: form) {
+                throw notHandledHere(change.field, form)
             }
             if let other { host = other }
         }
@@ -60,10 +59,16 @@ extension Engine {
         return true
     }
 
+    /// Whether this host has the presses of a control of all hosts.
+    private func isHandledForAll(_ control: Int, of form: LiveForm) -> Bool {
+        form.link != nil && hostHandling(control, of: form) == nil
+            && form.working.definition.handledAt(control) != nil
+    }
+
     private func notHandledHere(_ field: String, _ form: LiveForm) -> WireError {
         WireError(
             .unavailable,
-            "\(form.link?.host ?? "this host") does not handle the presses of "
+            "\(configuration.link?.host ?? "") does not handle the presses of "
                 + "\(field.escapedForDisplay()) as it knows the form; nothing was done",
             form: form.name, field: field)
     }

@@ -115,6 +115,15 @@ struct FleetPressTests {
         #expect(presses("far") == [0, 0])
     }
 
+    @Test("a host that does not share the form any more makes no press for others")
+    func unlinked() throws {
+        let host = fleet.world.hosts[0]
+        host.engine.call(host.root, .formUnlink(form: "shared"))
+        let answer = try press("far")
+        #expect(answer.contains("h0 does not handle the presses of far"), "\(answer)")
+        #expect(host.value("far")?["presses"] == 0)
+    }
+
     @Test("a handler runs where the presses are")
     func handlers() throws {
         func handle(_ fields: String) throws -> String {
