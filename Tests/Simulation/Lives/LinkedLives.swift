@@ -98,6 +98,14 @@ package final class LinkedLives {
         Set((host.value("tags")?.arrayValue ?? []).compactMap(\.stringValue))
     }
 
+    /// What the daemon of a host knows: also what was joined and is not read yet, as it waits for an
+    /// edit to be committed with.
+    private func tagsKnown(of host: FleetHost) -> Set<String> {
+        guard let state = form(host)?.working, let index = state.definition.index(of: "tags")
+        else { return [] }
+        return Set((state.value(index).arrayValue ?? []).compactMap(\.stringValue))
+    }
+
     private func tags(of whole: WholeForm) -> Set<String> {
         for store in whole.stores where store.id == "tags" {
             if case .tags(let set) = store.store {
@@ -211,7 +219,7 @@ package final class LinkedLives {
         let isShared = form.link != nil
         if hasOneLife, !isShared { return }
         let lives = lives(form)
-        let known = tags(of: host)
+        let known = tagsKnown(of: host)
         let isOK = isOK(host.delete())
         tell("h\(host.index) deletes\(isShared ? "" : " apart"): \(isOK), \(known.sorted())")
         guard isOK else { return }
@@ -248,7 +256,7 @@ package final class LinkedLives {
             let whole = host.engine.engine.fleet?.otherForms["shared"]?.whole
         else { return }
         let how = FormLinking.How.allCases[below(3)]
-        let (own, theirs) = (tags(of: host), tags(of: whole))
+        let (own, theirs) = (tagsKnown(of: host), tags(of: whole))
         let answers = host.engine.call(host.root, .formLink(FormLinking(form: "shared", how: how)))
         tell(
             "h\(host.index) decides \(how): \(isOK(answers)), own \(own.sorted()), "

@@ -29,7 +29,7 @@ struct FleetLivesTests {
         "lives that once lost an edit",
         arguments: [
             3_764_525, 3_752_793, 3_140_089, 10_626_184, 14_375_768, 38_131_221, 39_378_277,
-            41_250_486,
+            41_250_486, 43_125_131,
         ])
     func found(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100) == nil)
