@@ -1,9 +1,6 @@
 // The path of an edit: gather, commit, publish. Engine+Failure.swift handles failed commits.
 
 extension Engine {
-    /// Nanoseconds that joins wait for an edit, to be committed with it, while a user is active: an
-    /// edit that comes behind their commit would wait for that.
-    private static var joinsNanoseconds: UInt64 { 15_000_000 }
     /// Nanoseconds between two writes with `durability = memory`.
     private static var memoryNanoseconds: UInt64 { 10_000_000_000 }
     /// Revisions of a form between two checks of the retention.
@@ -49,18 +46,10 @@ extension Engine {
         // No more is read while so much is not in the store.
         if fleet?.machine.waitsForStore == true { return 0 }
         return switch configuration.durability {
-        case .commit: mayJoinsWait ? Self.joinsNanoseconds : 0
+        case .commit: 0
         case .interval: UInt64(configuration.limits.intervalMilliseconds) * 1_000_000
         case .memory: Self.memoryNanoseconds
         }
-    }
-
-    /// Whether what was joined may wait for an edit. Whose press another host made waits for it.
-    private var mayJoinsWait: Bool {
-        guard let fleet, link.gathering.waiters.isEmpty, link.gathering.hasOnlyJoins else {
-            return false
-        }
-        return scheduler.isUserActive && !fleet.verbs.holdsAnswers
     }
 
     /// Until when the gathering batch waits for somebody (monotonic nanoseconds); `nil` if it does
@@ -145,7 +134,6 @@ extension Engine {
     /// allows. The form's log has its notification.
     func gather(_ extent: Extent, of form: LiveForm, _ row: consuming RevisionRow?) {
         let limits = configuration.limits
-        if fleet?.joining == nil { link.gathering.hasOnlyJoins = false }
         let added = row.map { (revision: $0.revision, uid: $0.uid, bytes: $0.bytesEstimate) }
         var dropped: (through: UInt64, bytes: Int)?
         link.gathering.withChanges(form) { changes in

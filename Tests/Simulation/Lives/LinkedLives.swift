@@ -98,8 +98,7 @@ package final class LinkedLives {
         Set((host.value("tags")?.arrayValue ?? []).compactMap(\.stringValue))
     }
 
-    /// What the daemon of a host knows: also what was joined and is not read yet, as it waits for an
-    /// edit to be committed with.
+    /// What the daemon of a host knows: also what was joined and is not read yet.
     private func tagsKnown(of host: FleetHost) -> Set<String> {
         guard let state = form(host)?.working, let index = state.definition.index(of: "tags")
         else { return [] }

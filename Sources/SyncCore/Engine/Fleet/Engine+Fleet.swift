@@ -247,9 +247,7 @@ extension Engine {
             tellFleet(of: changes.form)
         }
         tellFleetOfDeleted()
-        for (name, why) in fleet.wantedWholes.sorted(by: { $0.key < $1.key }) {
-            giveWhole(name, why, to: fleet)
-        }
+        giveWantedWholes(to: fleet)
         followFleetAlone()
     }
 
@@ -265,6 +263,7 @@ extension Engine {
         noteAllUnderWay(fleet)
         tellFleetOfParting()
         for form in forms { tellFleet(of: form) }
+        giveWantedWholes(to: fleet)
         followFleetAlone()
     }
 

@@ -60,6 +60,13 @@ extension Engine {
             name, (environment.forFleet(.whole(whole)).encoded, whole.context), at: now)
     }
 
+    /// The same of the wholes that were not durable when the machine asked for them.
+    func giveWantedWholes(to fleet: FleetLink) {
+        for (name, why) in fleet.wantedWholes.sorted(by: { $0.key < $1.key }) {
+            giveWhole(name, why, to: fleet)
+        }
+    }
+
     /// Whether this host has more of a form than others were told, or will be told by what waits in
     /// the machine.
     func isUntold(_ form: LiveForm) -> Bool {

@@ -36,7 +36,6 @@ extension Engine {
             guard let began, let stopwatch else { return false }
             return stopwatch() &- began > Self.joinNanoseconds
         }
-        if link.gathering.isEmpty { link.gathering.hasOnlyJoins = true }
         let items = joining.delivery.items
         while let place = fleet.joining?.next, place < items.count {
             if fleet.joining?.item == nil {
@@ -198,7 +197,6 @@ extension Engine {
             return keepIdleCursor(fleet)
         }
         if let cursor = delivery.cursor { link.gathering.cursor = cursor.encoded }
-        if fleet.machine.probes(delivery.order) { link.gathering.hasOnlyJoins = false }
         if !link.gathering.isEmpty {
             fleet.gathered(delivery.order, in: link.gathering.number)
         } else if let underWay = link.underWay {

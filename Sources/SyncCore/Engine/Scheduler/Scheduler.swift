@@ -136,9 +136,6 @@ final class Scheduler {
     /// Whether more than one uid is active.
     var isContended: Bool { contendedUntil > now }
 
-    /// Whether a user has worked, or still does, a moment ago.
-    var isUserActive: Bool { activeUntil > now }
-
     /// Whether an account must leave time to others, who are active.
     func isContended(_ account: Account) -> Bool {
         (account.isLink ? activeUntil : contendedUntil) > now

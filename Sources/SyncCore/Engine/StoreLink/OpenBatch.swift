@@ -93,8 +93,6 @@ struct OpenBatch {
     var deletedForms: [String: WholeForm?] = [:]
     /// Whether other hosts are told of it once it is durable.
     var isForFleet = false
-    /// Whether it has only what was joined, for which nobody waits.
-    var hasOnlyJoins = false
     /// The estimated bytes of all revisions.
     var bytes = 0
 

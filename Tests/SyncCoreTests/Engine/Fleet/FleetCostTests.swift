@@ -102,35 +102,6 @@ struct FleetCostTests {
         #expect(world.hosts.allSatisfy { $0.value("count") == 400 && $0.value("note") == "first" })
     }
 
-    @Test("while somebody edits, what is joined waits for an edit to be committed with")
-    func joinsWait() throws {
-        let world = try LinkedFleet(seed: 5)
-        world.apply(
-            #"{"id":"count","type":"stepper","min":0,"max":1000},{"id":"note","type":"text"}"#)
-        #expect(try world.settle() == nil)
-        let (there, here) = (world.hosts[0], world.hosts[1])
-        world.pass(milliseconds: 1_000)
-        func commits() -> UInt64 { here.engine.engine.counters.commits }
-        here.set(Change(field: "note", .value("first")))
-        let before = commits()
-        world.increment(there)
-        try world.rest()
-        #expect(commits() == before && here.value("count") == 0)
-        here.set(Change(field: "note", .value("second")))
-        #expect(commits() == before + 1 && here.value("count") == 1)
-        // Without another edit it does not wait for long.
-        world.increment(there)
-        try world.rest()
-        #expect(here.value("count") == 1)
-        world.pass(milliseconds: 15)
-        #expect(commits() == before + 2 && here.value("count") == 2)
-        // Nor for anybody if nobody edits.
-        world.pass(milliseconds: 100)
-        world.increment(there)
-        try world.rest()
-        #expect(here.value("count") == 3)
-    }
-
     @Test("a replica without a counter left refuses a definition instead of keeping it to itself")
     func exhausted() throws {
         let world = try LinkedFleet(seed: 3)

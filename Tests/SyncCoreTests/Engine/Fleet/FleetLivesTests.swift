@@ -38,10 +38,12 @@ struct FleetLivesTests {
     /// The whole that was due was forgotten when a form was unlinked and linked again in one batch;
     /// a log of which the store had nothing yet was not read again; a form that nobody was told of
     /// yet was compared; what a deleted form had was dropped for another form of its name, and nobody
-    /// was told.
+    /// was told; a whole was wanted while the store was full, and not given once it had space.
     @Test(
         "lives that once lost an edit, or said so, where daemons write later",
-        arguments: [41_250_019, 41_250_147, 41_312_929, 41_944_417, 41_955_633, 42_565_009])
+        arguments: [
+            41_250_019, 41_250_147, 41_312_929, 41_944_417, 41_955_633, 42_565_009, 43_127_075,
+        ])
     func foundLater(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100, writesLater: true) == nil)
     }

@@ -204,9 +204,6 @@ struct FleetTests {
         // The first whole is by a host that does not have it.
         b.engine.call(b.root, .linkRepair(form: "shared"))
         b.comeUp()
-        // What b has joined may wait for an edit there.
-        try world.rest()
-        world.pass(milliseconds: 20)
         try world.rest()
         #expect(c.value("count") == 1)
         #expect(try world.settle() == nil)
