@@ -72,7 +72,9 @@ extension Engine {
             throw WireError(.unavailable, Self.isAway(host, since), form: form.name)
         }
         let id = id ?? environment.random()
-        guard !fleet.verbs.isFull, !fleet.verbs.waits(id) else {
+        let uid = call.connection.peer.uid
+        guard fleet.verbs.admits(uid, account: environment.accountUID), !fleet.verbs.waits(id)
+        else {
             throw WireError(
                 .unavailable, "too many requests wait for other hosts; try again in a moment",
                 form: form.name)

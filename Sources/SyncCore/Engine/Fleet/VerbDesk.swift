@@ -7,7 +7,7 @@
 //     asked for:  (unknown) ──▶ under way ──▶ answered ──its end has passed──▶ (unknown)
 //
 // Invariants: a request is done at most once, because its id is known until it is too late for it.
-// At most `passedMax` wait and `askedMax` are known, whatever arrives. Confined to the loop.
+// At most twice `passedMax` wait and `askedMax` are known, whatever arrives. Confined to the loop.
 
 /// Somebody on another host, whose daemon passed a request on.
 final class HostCall {
@@ -90,7 +90,14 @@ struct VerbDesk {
 
     // MARK: Passed on
 
-    var isFull: Bool { passed.count >= Self.passedMax }
+    /// Whether a user may wait for other hosts once more: nobody takes all places.
+    ///
+    /// - Parameter account: who a uid belongs to.
+    func admits(_ uid: UInt32, account: (UInt32) -> UInt32) -> Bool {
+        let user = account(uid)
+        let own = passed.values.count { account($0.call.connection.peer.uid) == user }
+        return QueueShare.admits(own: own, all: passed.count, max: Self.passedMax)
+    }
 
     func waits(_ id: UInt64) -> Bool { passed[id] != nil }
 

@@ -134,6 +134,24 @@ struct FleetPressTests {
         #expect(all.contains(#""fields":["go"]"#), "\(all)")
     }
 
+    @Test("who sends many requests to a host that does not answer leaves places for others")
+    func many() throws {
+        let other = fleet.world.hosts[1]
+        let carol = other.engine.connect(uid: 1009, user: "carol")
+        let asked = #"{"jsonrpc":"2.0","id":9,"method":"button.outcome","params":"#
+        let press = Dot(fleet.world.hosts[0].engine.replica, 1_000)
+        let params = #"{"form":"shared","press":"\#(press)"}}"#
+        for _ in 0..<300 { other.engine.ask(carol, asked + params) }
+        #expect(other.engine.ask(fleet.bob, asked + params).isEmpty)
+        // Answers come in the order of the requests.
+        try fleet.world.spend(seconds: 10)
+        func refused(_ id: ConnectionID) -> Int {
+            (other.engine.received[id] ?? []).count { $0.contains("too many") }
+        }
+        #expect(refused(carol) == 44 && refused(fleet.bob) == 0)
+        #expect(other.engine.received[fleet.bob]?.isEmpty == false)
+    }
+
     @Test("a press that is sent again with its key is made once")
     func sentAgain() throws {
         let first = try press("far", 1, #","idempotencyKey":"k1""#)
