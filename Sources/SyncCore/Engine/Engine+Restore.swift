@@ -104,7 +104,7 @@ extension Engine {
     /// Applies new limits and options. Existing data is kept.
     func configure(_ configuration: EngineConfiguration) {
         self.configuration = configuration
-        for form in forms where form.existence == .there { connectLink(of: form) }
+        for form in forms where form.isEditable { connectLink(of: form) }
         readNewlyShared()
         // No batch may follow that would tell of a form that is shared from now on.
         for form in forms { tellFleet(of: form) }

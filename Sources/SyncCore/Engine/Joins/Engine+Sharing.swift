@@ -124,7 +124,7 @@ extension Engine {
     /// A form is not shared any more. What was answered before and the link does not have goes to
     /// the others all the same, in a last whole.
     private func part(with form: LiveForm) {
-        guard let fleet, let link = form.link, form.existence == .there, !follows(form),
+        guard let fleet, let link = form.link, form.isEditable, !follows(form),
             link.hasUntold || self.link.isCommitting || fleet.machine.unsent(of: form.name) > 0,
             let whole = form.whole(of: form.working)
         else { return }

@@ -187,6 +187,29 @@ struct FleetLivesTests {
     }
 
     @Test(
+        "a reload while a form is being made shares it, or not, as one that is there",
+        arguments: [true, false])
+    func reloadWhileMade(isShared: Bool) throws {
+        let world = try LinkedFleet(seed: 12)
+        let (host, other) = (world.hosts[0], world.hosts[1])
+        for host in world.hosts { host.comeUp() }
+        try world.rest()
+        let shared = [Glob("shared")]
+        host.share(isShared ? [] : shared)
+        host.engine.holdsCommits = true
+        world.apply(fields)
+        host.share(isShared ? shared : [])
+        host.engine.holdsCommits = false
+        host.engine.commit()
+        try world.spend(seconds: 5)
+        #expect((host.engine.engine.form(named: "shared")?.link != nil) == isShared)
+        world.increment(host)
+        try world.spend(seconds: 5)
+        // What was made before the reload is told all the same.
+        #expect(other.value("count") == (isShared ? 1 : 0))
+    }
+
+    @Test(
         "what was answered before a form left the fleet reaches the others, over kills as well",
         arguments: [0, 1, 2], [false, true])
     func lastWhole(how: Int, isKilled: Bool) throws {
