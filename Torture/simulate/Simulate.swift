@@ -139,9 +139,11 @@ private enum Search: String, Sendable {
     /// Of so many lives of a link, one is that of a form in whole engines.
     private static var livesOfForms: UInt64 { 16 }
 
-    /// One life in four is of daemons that write later.
+    /// One life in four is of daemons that write later, and half of them of slow disks.
     private static func failureOfLives(_ seed: UInt64, _ steps: Int) -> String? {
-        LinkedLives.failure(of: seed, steps: steps, writesLater: seed / 4 % 4 == 0)
+        LinkedLives.failure(
+            of: seed, steps: steps, writesLater: seed / 4 % 4 == 0,
+            hasSlowDisks: seed / 16 % 2 == 0)
     }
 
     /// The folder of the daemon and the commands: that of this program.

@@ -18,9 +18,12 @@ package final class LinkedLives {
 
     /// What goes wrong with a seed, and what happened before; `nil`: nothing.
     ///
-    /// - Parameter writesLater: Daemons have the durability `memory`.
+    /// - Parameters:
+    ///   - writesLater: Daemons have the durability `memory`.
+    ///   - hasSlowDisks: Commits take their time, and all else happens meanwhile.
     package static func failure(
-        of seed: UInt64, steps: Int = usualSteps, writesLater: Bool = false
+        of seed: UInt64, steps: Int = usualSteps, writesLater: Bool = false,
+        hasSlowDisks: Bool = false
     ) -> String? {
         let durability = writesLater ? Durability.memory : .commit
         func run(_ isTelling: Bool) -> (what: String?, story: [String]) {
@@ -29,21 +32,22 @@ package final class LinkedLives {
                 let lives = try LinkedLives(
                     seed: seed, homes: seed % 3 == 0 ? [0, 1, 1] : nil, durability,
                     isTelling: isTelling)
+                lives.hasSlowDisks = hasSlowDisks
                 let what = try lives.run(
                     steps: steps, isHarmed: seed % 2 == 0, hasOneLife: seed % 4 > 1)
-                return (what, lives.story)
+                return (what, lives.story.lines)
             } catch { return ("\(error)", []) }
         }
         guard run(false).what != nil else { return nil }
         let (what, story) = run(true)
-        return "lives of a form, seed \(seed), \(steps) steps, durability \(durability.rawValue): "
-            + "\(what ?? "nothing")\n"
+        return "lives of a form, seed \(seed), \(steps) steps, durability \(durability.rawValue)"
+            + "\(hasSlowDisks ? ", slow disks" : ""): \(what ?? "nothing")\n"
             + story.joined(separator: "\n")
     }
 
     private let world: LinkedFleet
     private let isTelling: Bool
-    private var story: [String] = []
+    private var story = LivesStory()
     /// What must be there in the end, and what must not.
     private var kept: Set<String> = []
     /// The lives of the form in which each edit was made, and those that were deleted.
@@ -52,11 +56,11 @@ package final class LinkedLives {
     private var gone: Set<String> = []
     private var edits = 0
     private var isHarmed = false
+    private var hasSlowDisks = false
+    /// What was asked and is not answered.
+    private var asked = AskedOfHosts()
     /// Nobody makes another form of the name.
     private var hasOneLife = false
-    /// The values of each host after the last step.
-    private var seen: [Set<String>]
-    private var seenLives: [Set<UInt64>]
 
     private static let editsMax = 100
     private static let definitions: [String] = {
@@ -76,42 +80,12 @@ package final class LinkedLives {
     ) throws {
         self.isTelling = isTelling
         world = try LinkedFleet(hosts: 3, homes: homes, seed: seed, durability: durability)
-        seen = Array(repeating: [], count: 3)
-        seenLives = Array(repeating: [], count: 3)
     }
 
     private var hosts: [FleetHost] { world.hosts }
     private func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &world.random) }
     private func tell(_ line: @autoclosure () -> String) {
-        if isTelling { story.append(line()) }
-    }
-
-    private func form(_ host: FleetHost) -> LiveForm? {
-        host.engine.engine.form(named: "shared").flatMap { $0.isEditable ? $0 : nil }
-    }
-
-    private func isOK(_ answers: [String]) -> Bool {
-        answers.contains { $0.contains(#""result""#) }
-    }
-
-    private func tags(of host: FleetHost) -> Set<String> {
-        Set((host.value("tags")?.arrayValue ?? []).compactMap(\.stringValue))
-    }
-
-    /// What the daemon of a host knows: also what was joined and is not read yet.
-    private func tagsKnown(of host: FleetHost) -> Set<String> {
-        guard let state = form(host)?.working, let index = state.definition.index(of: "tags")
-        else { return [] }
-        return Set((state.value(index).arrayValue ?? []).compactMap(\.stringValue))
-    }
-
-    private func tags(of whole: WholeForm) -> Set<String> {
-        for store in whole.stores where store.id == "tags" {
-            if case .tags(let set) = store.store {
-                return Set(set.tags.compactMap(\.json.stringValue))
-            }
-        }
-        return []
+        if isTelling { story.lines.append(line()) }
     }
 
     // MARK: Steps
@@ -131,7 +105,7 @@ package final class LinkedLives {
         case 0..<44: edit(host)
         case 44..<48: delete(host)
         case 48..<60: makeAgain(host)
-        case 60..<63: if form(host) != nil { apply(host, below(Self.definitions.count)) }
+        case 60..<63: if host.form != nil { apply(host, below(Self.definitions.count)) }
         case 63..<66: unlink(host)
         case 66..<72: link(host)
         case 72..<74: configure(host, forms: [])
@@ -153,8 +127,12 @@ package final class LinkedLives {
         case 191..<194: if isHarmed { harm() }
         default: hold(host)
         }
+        for host in hosts where host.engine.holdsCommits && below(4) == 0 {
+            endCommit(host, isLast: below(3) > 0)
+        }
         for host in hosts { try host.takeOrders() }
-        noteValues()
+        asked.takeAnswers(of: hosts)
+        if isTelling { story.note(hosts) }
     }
 
     private func kill(_ host: FleetHost) throws {
@@ -162,39 +140,25 @@ package final class LinkedLives {
         world.sites.disconnected(host.index)
         // Below `commit` the newest edits may be lost then, which is not what is looked for here.
         if host.engine.configuration.durability != .commit {
+            endCommit(host)
             host.engine.pass(milliseconds: 20_000)
         }
+        asked.forget(host)
+        host.engine.holdsCommits = false
         try host.killDaemon()
     }
 
-    /// Tells what hosts have lost or got.
-    private func noteValues() {
-        for host in hosts where isTelling {
-            let now = form(host) == nil ? [] : tags(of: host)
-            let (new, lost) = (
-                now.subtracting(seen[host.index]), seen[host.index].subtracting(now)
-            )
-            if !new.isEmpty || !lost.isEmpty {
-                tell("    h\(host.index) +\(new.sorted()) -\(lost.sorted())")
-            }
-            seen[host.index] = now
-            let lives = form(host).map(lives) ?? []
-            if lives != seenLives[host.index] {
-                tell("    h\(host.index) has the lives \(lives.map { $0 % 10_000 }.sorted())")
-            }
-            seenLives[host.index] = lives
-        }
-    }
-
     private func edit(_ host: FleetHost) {
-        guard edits < Self.editsMax, let form = form(host) else { return }
+        guard edits < Self.editsMax, let form = host.form else { return }
         let tag = "t\(edits)"
         edits += 1
-        let isOK = isOK(host.set(Change(field: "tags", .add([.string(tag)]))))
-        tell("h\(host.index) adds \(tag): \(isOK)\(form.link == nil ? ", apart" : "")")
-        guard isOK else { return }
-        kept.insert(tag)
-        livesOf[tag] = lives(form)
+        let lives = form.allLives
+        let change = Change(field: "tags", .add([.string(tag)]))
+        let request = Request.stateSet(StateSet(form: "shared", changes: [change]))
+        ask(host, request, "adds \(tag)\(form.link == nil ? ", apart" : "")") { [self] in
+            kept.insert(tag)
+            livesOf[tag] = lives
+        }
     }
 
     private func apply(_ host: FleetHost, _ number: Int) {
@@ -202,46 +166,50 @@ package final class LinkedLives {
         world.apply(Self.definitions[number], on: host.index)
     }
 
-    private func lives(_ form: LiveForm) -> Set<UInt64> {
-        form.lives.map { $0.former.union([$0.present]) } ?? []
-    }
-
     private func makeAgain(_ host: FleetHost) {
-        guard form(host) == nil,
+        guard host.form == nil,
             !hasOneLife || host.engine.engine.whole(of: "shared") != nil
         else { return }
         apply(host, below(Self.definitions.count))
     }
 
     private func delete(_ host: FleetHost) {
-        guard let form = form(host) else { return }
+        guard let form = host.form else { return }
         let isShared = form.link != nil
         if hasOneLife, !isShared { return }
-        let lives = lives(form)
-        let known = tagsKnown(of: host)
-        let isOK = isOK(host.delete())
-        tell("h\(host.index) deletes\(isShared ? "" : " apart"): \(isOK), \(known.sorted())")
-        guard isOK else { return }
-        kept.subtract(known)
-        guard isShared else {
-            // What this host alone knew of earlier deletions is gone if the log forgets them, too.
-            if isHarmed { gone = [] }
-            return
+        let lives = form.allLives
+        let known = host.tagsKnown
+        let request = Request.formDelete(FormDelete(form: "shared"))
+        ask(host, request, "deletes\(isShared ? "" : " apart") \(known.sorted())") { [self] in
+            kept.subtract(known)
+            guard isShared else {
+                // What this host alone knew of earlier deletions is gone if the log forgets them.
+                if isHarmed { gone = [] }
+                return
+            }
+            gone.formUnion(known)
+            deletedLives.formUnion(lives)
         }
-        gone.formUnion(known)
-        deletedLives.formUnion(lives)
+    }
+
+    /// Asks a host, and does what follows once it agrees.
+    private func ask(
+        _ host: FleetHost, _ request: Request, _ what: String, then: @escaping () -> Void
+    ) {
+        tell("h\(host.index) \(what)")
+        asked.ask(host, request) { [self] isOK in
+            if isOK { then() } else { tell("    h\(host.index) refuses: \(what)") }
+        }
     }
 
     private func unlink(_ host: FleetHost) {
-        guard form(host)?.link != nil else { return }
-        let answers = host.engine.call(host.root, .formUnlink(form: "shared"))
-        tell("h\(host.index) unlinks: \(isOK(answers))")
+        guard host.form?.link != nil else { return }
+        ask(host, .formUnlink(form: "shared"), "unlinks") {}
     }
 
     private func link(_ host: FleetHost) {
-        guard let form = form(host), form.link == nil else { return }
-        let answers = host.engine.call(host.root, .formLink(FormLinking(form: "shared")))
-        tell("h\(host.index) links: \(isOK(answers))")
+        guard let form = host.form, form.link == nil else { return }
+        ask(host, .formLink(FormLinking(form: "shared")), "links") {}
     }
 
     private func configure(_ host: FleetHost, forms: [Glob]) {
@@ -251,24 +219,22 @@ package final class LinkedLives {
     }
 
     private func decide(_ host: FleetHost) {
-        guard form(host)?.link != nil,
+        guard host.form?.link != nil,
             let whole = host.engine.engine.fleet?.otherForms["shared"]?.whole
         else { return }
         let how = FormLinking.How.allCases[below(3)]
-        let (own, theirs) = (tagsKnown(of: host), tags(of: whole))
-        let answers = host.engine.call(host.root, .formLink(FormLinking(form: "shared", how: how)))
-        tell(
-            "h\(host.index) decides \(how): \(isOK(answers)), own \(own.sorted()), "
-                + "theirs \(theirs.sorted())")
-        guard isOK(answers) else { return }
+        let (own, theirs) = (host.tagsKnown, whole.tags)
         let lost =
             switch how {
             case .merge: Set<String>()
             case .ours: theirs.subtracting(own)
             case .theirs: own.subtracting(theirs)
             }
-        kept.subtract(lost)
-        gone.formUnion(lost)
+        let what = "decides \(how), own \(own.sorted()), theirs \(theirs.sorted())"
+        ask(host, .formLink(FormLinking(form: "shared", how: how)), what) { [self] in
+            kept.subtract(lost)
+            gone.formUnion(lost)
+        }
     }
 
     /// An action fails in the store, and did not happen.
@@ -282,20 +248,24 @@ package final class LinkedLives {
         default: edit(host)
         }
         _ = try? world.carry()
+        endCommit(host)
         host.engine.storeFails = false
         host.engine.pass(milliseconds: 1_000)
     }
 
     /// What is done gathers while a batch is being written.
     private func hold(_ host: FleetHost) {
-        guard host.engine.batchUnderWay == nil else { return }
         host.engine.holdsCommits = true
-        defer {
-            host.engine.holdsCommits = false
-            host.engine.commit()
-            host.engine.settle()
-        }
+        if hasSlowDisks { return tell("h\(host.index) writes slowly") }
         _ = try? world.carry()
+        endCommit(host)
+    }
+
+    /// The batch that is being written is durable, or fails; the next one may take long as well.
+    private func endCommit(_ host: FleetHost, isLast: Bool = true) {
+        host.engine.holdsCommits = !isLast
+        host.engine.commit()
+        host.engine.settle()
     }
 
     private func harm() {
@@ -309,30 +279,32 @@ package final class LinkedLives {
     // MARK: The end
 
     private func end() throws -> String? {
+        for host in hosts { endCommit(host) }
+        asked.takeAnswers(of: hosts)
         tell("the end")
-        defer { for host in hosts { tell(describe(host)) } }
+        defer { for host in hosts { tell(host.description) } }
         for host in hosts { configure(host, forms: [Glob("shared")]) }
         for host in hosts { link(host) }
         var isWritten = false
         for round in 0..<8 {
             guard let missing = try settle() else {
-                if isWritten || hosts.contains(where: { form($0) != nil }) { break }
+                if isWritten || hosts.contains(where: { $0.form != nil }) { break }
                 // The last whole of a form that is not shared any more may not be written yet.
                 isWritten = true
                 try world.spend(seconds: 12)
                 continue
             }
-            guard let host = hosts.first(where: { other($0) != nil }) else { return missing }
+            guard let host = hosts.first(where: { $0.other != nil }) else { return missing }
             if round == 7 { return "decisions do not end: \(missing)" }
             decide(host)
         }
-        if hosts.allSatisfy({ form($0) == nil }) {
+        if hosts.allSatisfy({ $0.form == nil }) {
             apply(hosts[below(hosts.count)], 0)
             if let missing = try settle() { return "made again: \(missing)" }
         }
         for host in hosts { edit(host) }
         if let missing = try settle() { return "last edits: \(missing)" }
-        let has = hosts.map(tags)
+        let has = hosts.map(\.tags)
         if !hasOneLife {
             kept = kept.filter { deletedLives.isDisjoint(with: livesOf[$0] ?? []) }
         }
@@ -350,27 +322,6 @@ package final class LinkedLives {
         return nil
     }
 
-    /// What a host has, for the story.
-    private func describe(_ host: FleetHost) -> String {
-        var parts = ["h\(host.index)"]
-        if let form = form(host), let lives = form.lives {
-            parts.append("form \(lives), linked \(form.link != nil)")
-            parts.append("[\(form.committed.context)]")
-            for store in host.engine.engine.whole(of: "shared")?.stores ?? [] {
-                parts.append("\(store.id) \(store.store)")
-            }
-        } else if let deleted = host.engine.engine.whole(of: "shared") {
-            parts.append("deleted \(deleted.lives), [\(deleted.context)]")
-            for store in deleted.stores { parts.append("\(store.id) \(store.store.dots)") }
-        }
-        if let other = other(host) { parts.append("other \(other.lives)") }
-        return (parts + host.engine.call(host.root, .serverStatus)).joined(separator: "; ")
-    }
-
-    private func other(_ host: FleetHost) -> WholeForm? {
-        host.engine.engine.fleet?.otherForms["shared"]?.whole
-    }
-
     private var taken: Int { world.sites.streams.reduce(0) { $0 + $1.everTaken.count } }
 
     /// Lets time pass without faults until all have the same, or wait for a decision.
@@ -385,12 +336,12 @@ package final class LinkedLives {
             for host in hosts where !host.isUp { host.comeUp() }
             for _ in 0..<200 {
                 if try !world.carry() { break }
-                noteValues()
+                if isTelling { story.note(hosts) }
             }
             if taken > length + 4_000 { return "messages without end" }
             missing = world.missing
             if missing == nil { return nil }
-            if turn > 60, hosts.contains(where: { other($0) != nil }) { return missing }
+            if turn > 60, hosts.contains(where: { $0.other != nil }) { return missing }
             world.pass(milliseconds: 500)
         }
         return missing

@@ -20,6 +20,11 @@ struct FleetLivesTests {
         #expect(LinkedLives.failure(of: seed, writesLater: true) == nil)
     }
 
+    @Test("the same where commits take their time", arguments: 1...8, [false, true])
+    func slowDisks(seed: UInt64, writesLater: Bool) {
+        #expect(LinkedLives.failure(of: seed, writesLater: writesLater, hasSlowDisks: true) == nil)
+    }
+
     /// A form that became one with another in a join that the store refused was decided upon; edits
     /// of one form made of two went with the deletion of one of them; a change was not told that was
     /// gathered while an older whole was taken; an edit waited for ever of a life that a whole said
