@@ -163,7 +163,10 @@ extension Engine {
         if needsWhole(item) { throw JoinProblem("it is not here; the whole form must come first") }
         clocks.hybrid.observe(item.greatestStamp, at: now.wallMilliseconds)
         // Of two forms of one name, one of them deleted, the other is the one from here on.
-        let isOther = known.map { !$0.isApart && !$0.lives.isSame(as: item.lives) } ?? false
+        var isOther = known.map { !$0.isApart && !$0.lives.isSame(as: item.lives) } ?? false
+        if isOther, let known, case .whole(let whole) = item {
+            isOther = !known.sharesWrites(with: whole)
+        }
         var joined = JoinedStores(
             item, with: nil, hidden: known?.fields ?? [], own, dropsOwn: isOther)
         if isOther, configuration.link?.mode == .both,

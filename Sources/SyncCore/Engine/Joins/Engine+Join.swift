@@ -144,7 +144,7 @@ extension Engine {
         }
     }
 
-    private func join(
+    func join(
         _ item: SharedItem, into form: LiveForm
     ) throws(JoinProblem) -> JoinOutcome {
         let state = form.working

@@ -8,8 +8,14 @@ extension Engine {
             return .held(
                 "another host has another form of that name; see pickerctl link form --help")
         }
+        let isSame = form.whole(of: form.working)?.sharesWrites(with: other) ?? false
+        if isSame, JoinedStores(item, with: form.working).hidden[SharedDefinition.key].isEmpty {
+            return try join(item, into: form)
+        }
         // The other one was deleted, so this one is the only one.
-        do throws(WireError) { try unite(form, with: other, .ours, by: remote) } catch {
+        do throws(WireError) {
+            try unite(form, with: other, isSame ? .merge : .ours, by: remote)
+        } catch {
             throw JoinProblem(error.message)
         }
         return .joined

@@ -29,12 +29,13 @@ struct FleetLivesTests {
     /// of one form made of two went with the deletion of one of them; a change was not told that was
     /// gathered while an older whole was taken; an edit waited for ever of a life that a whole said
     /// which changed nothing else; a form waited for a decision although the one here was deleted; a
-    /// bridge had no turn after another one that had spent its own.
+    /// bridge had no turn after another one that had spent its own; an old whole counted as another
+    /// form, although its form had become one with the one that was deleted here.
     @Test(
         "lives that once lost an edit",
         arguments: [
             3_764_525, 3_752_793, 3_140_089, 10_626_184, 14_375_768, 38_131_221, 39_378_277,
-            41_250_486, 43_125_131,
+            41_250_486, 43_125_131, 43_877_337,
         ])
     func found(seed: UInt64) {
         #expect(LinkedLives.failure(of: seed, steps: 100) == nil)
