@@ -3,10 +3,10 @@
 extension Engine {
     /// Nanoseconds of joins at once. Edits of this host have their turns in between.
     private static var joinNanoseconds: UInt64 { 1_000_000 }
-    /// Bytes of revisions that are joined while a commit is under way. An edit of this host waits
-    /// for that commit and for the next one, so there are fewer while an edit waits.
-    private static var batchBytesMax: (whileAnEditWaits: Int, otherwise: Int) {
-        (16 << 10, 128 << 10)
+    /// Bytes of revisions that are joined in a batch, as long as users have not more in it. An edit of
+    /// this host waits for the commit before its own, so there are few where somebody edits.
+    private static var joinedBytesMax: (whereSomebodyEdits: Int, otherwise: Int) {
+        (8 << 10, 128 << 10)
     }
     /// Units of an item: what an edit of a client costs.
     private static var unitsOfItem: Int { 4 }
@@ -53,9 +53,10 @@ extension Engine {
             let item = fleet.joining?.takeItem() ?? .dropped
             defer { workspace.patternMeter.known = [:] }
             if case .shared(let shared, _) = item {
-                guard join(shared, items[place].bytes.count, of: joining.delivery, fleet) else {
-                    return followFleet()
-                }
+                let before = link.gathering.bytes
+                let goesOn = join(shared, items[place].bytes.count, of: joining.delivery, fleet)
+                link.gathering.joinedBytes += max(0, link.gathering.bytes - before)
+                guard goesOn else { return followFleet() }
             }
             if isLong() || isBatchFull { break }
         }
@@ -70,12 +71,14 @@ extension Engine {
         followFleet()
     }
 
-    /// Whether no more is joined until a commit has ended.
+    /// Whether no more is joined until the batch is durable.
     private var isBatchFull: Bool {
-        guard waitsForCommits, let batch = link.underWay else { return false }
-        let waits = !batch.waiters.isEmpty || !link.gathering.waiters.isEmpty
-        let most = Self.batchBytesMax
-        return link.gathering.bytes > (waits ? most.whileAnEditWaits : most.otherwise)
+        guard waitsForCommits else { return false }
+        let (joined, all) = (link.gathering.joinedBytes, link.gathering.bytes)
+        let waits = !link.gathering.waiters.isEmpty || !(link.underWay?.waiters.isEmpty ?? true)
+        let most = Self.joinedBytesMax
+        return joined > (waits || scheduler.isEdited ? most.whereSomebodyEdits : most.otherwise)
+            && joined > all - joined
     }
 
     /// Something of a form was joined. What waited for that is read again, if it can be taken now:

@@ -19,6 +19,12 @@ extension Scheduler {
     /// The least number of edits that a batch accepts from one uid.
     private static var editsMin: Int { 4 }
 
+    /// A user who has edited within this time edits on (nanoseconds).
+    private static var pauseMax: UInt64 { 1_000_000_000 }
+
+    /// Whether a user edits now.
+    var isEdited: Bool { editedAt.map { now &- $0 < Self.pauseMax } ?? false }
+
     /// The end of the gathering batch's wait (monotonic nanoseconds); `nil` if it does not wait.
     var batchWaitsUntil: UInt64? {
         guard !awaited.isEmpty, isContended, now < awaitedUntil else { return nil }
@@ -38,6 +44,7 @@ extension Scheduler {
 
     /// Counts an edit in the gathering batch.
     func countEdit(_ account: Account) {
+        editedAt = now
         noteReturn(account)
         if account.gatheredEdits == 0 { editors.append(account) }
         account.gatheredEdits += 1

@@ -38,6 +38,8 @@ final class Scheduler {
     var contendedUntil: UInt64 = 0
     /// Until when any uid counts as active (monotonic nanoseconds). Only the link looks at this.
     var activeUntil: UInt64 = 0
+    /// When a user last edited (monotonic nanoseconds).
+    var editedAt: UInt64?
     /// Accounts that have used a part of this turn or owe units, in the order of their first use.
     var spenders: [Account] = []
     /// Accounts in the current turn, which of them is next, and the units of each. Empty between

@@ -93,8 +93,9 @@ struct OpenBatch {
     var deletedForms: [String: WholeForm?] = [:]
     /// Whether other hosts are told of it once it is durable.
     var isForFleet = false
-    /// The estimated bytes of all revisions.
+    /// The estimated bytes of all revisions, and of those that were joined.
     var bytes = 0
+    var joinedBytes = 0
 
     /// The newest responses that wait.
     private var responses: FrameChunk?

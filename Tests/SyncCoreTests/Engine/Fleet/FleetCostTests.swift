@@ -102,6 +102,35 @@ struct FleetCostTests {
         #expect(world.hosts.allSatisfy { $0.value("count") == 400 && $0.value("note") == "first" })
     }
 
+    @Test(
+        "what is joined at once is little where somebody edits, and much where nobody does",
+        arguments: [true, false])
+    func batchesOfJoins(somebodyEdits: Bool) throws {
+        let world = try LinkedFleet(seed: 5)
+        world.apply(
+            #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#)
+        #expect(try world.settle() == nil)
+        let (away, here) = (world.hosts[0], world.hosts[1])
+        world.cut(away)
+        for _ in 0..<400 { world.increment(here) }
+        try world.spend(seconds: 5)
+        var most = 0
+        away.engine.onCommit = { batch in
+            let revisions = batch.operations.filter { operation in
+                if case .appendRevision = operation { true } else { false }
+            }
+            most = max(most, revisions.count)
+        }
+        away.comeUp()
+        for turn in 0..<40 {
+            if somebodyEdits { away.set(Change(field: "note", .value(.string("\(turn)")))) }
+            world.pass(milliseconds: 500)
+            for _ in 0..<200 where try !world.carry() { break }
+        }
+        #expect(away.value("count") == 400)
+        #expect(somebodyEdits ? most < 30 : most > 100, "\(most) revisions in a batch")
+    }
+
     @Test("a replica without a counter left refuses a definition instead of keeping it to itself")
     func exhausted() throws {
         let world = try LinkedFleet(seed: 3)
