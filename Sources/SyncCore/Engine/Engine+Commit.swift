@@ -218,7 +218,7 @@ extension Engine {
         link.deletedForms.keep(batch.deletedForms)
         link.formFiles.committed(batch.number)
         for changes in batch.changes {
-            if let shared = changes.shared { changes.form.link?.committed(shared.items) }
+            changes.form.link?.committed(changes.shared?.items ?? [], in: batch.number)
         }
         for event in batch.events { makeVisible(event) }
         fleetCommitted(batch, isJoinLost: isJoinLost)

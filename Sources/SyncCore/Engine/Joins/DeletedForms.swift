@@ -229,7 +229,7 @@ extension Engine {
         guard let (_, definition) = try definition(saidBy: joined.hidden, over: start) else {
             throw JoinProblem("it has no definition")
         }
-        form.link = configuration.link.map(FormLink.init)
+        form.link = configuration.link.map { FormLink($0) }
         let next = state(said, definition, joined, over: start, lives)
         insert(form)
         do throws(JoinProblem) {

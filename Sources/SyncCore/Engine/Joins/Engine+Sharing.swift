@@ -95,7 +95,9 @@ extension Engine {
             }
             return
         }
-        if form.link?.host != shared.host { form.link = FormLink(shared) }
+        if form.link?.host != shared.host {
+            form.link = FormLink(shared, apartThrough: link.newestBatch(of: form))
+        }
         guard form.working.shared == nil else { return }
         guard shared.mode == .both else {
             log(

@@ -80,8 +80,13 @@ package final class FormLink {
     /// The next batch must have the whole form, because the form in memory is ahead of the store.
     private(set) var wantsWhole = false
 
-    init(_ shared: LinkConfiguration) {
+    /// The newest batch with changes that were made while the form was not shared, if it is not
+    /// durable: others hear of them by a whole.
+    private var apartThrough: UInt64?
+
+    init(_ shared: LinkConfiguration, apartThrough: UInt64? = nil) {
         host = shared.host
+        self.apartThrough = apartThrough
         outbox = SharedOutbox(fleet: shared.fleet)
     }
 
@@ -114,18 +119,27 @@ package final class FormLink {
         return gathering
     }
 
-    /// The batch is durable.
-    func committed(_ items: [OutgoingChange]) {
+    /// A batch with changes of the form is durable.
+    func committed(_ items: [OutgoingChange], in batch: UInt64) {
+        if let last = apartThrough, batch >= last {
+            apartThrough = nil
+            sendWhole()
+        }
         if isWholeDue { return }
         unsent += items
-        if unsent.count > Self.unsentMax { drop() }
+        if unsent.count > Self.unsentMax { sendWhole() }
+    }
+
+    /// What is durable is sent as a whole.
+    private func sendWhole() {
+        unsent = []
+        isWholeDue = true
     }
 
     /// What was to be sent is lost.
     func drop() {
         gathering = []
-        unsent = []
-        isWholeDue = true
+        sendWhole()
     }
 
     /// Removes and returns what is to be sent. `whole` is the durable form; `nil` while the form in

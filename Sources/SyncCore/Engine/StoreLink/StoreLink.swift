@@ -286,6 +286,12 @@ struct StoreLink {
         state = .committing(batch)
     }
 
+    /// The number of the newest batch that has changes of a form; `nil` if all are durable.
+    func newestBatch(of form: LiveForm) -> UInt64? {
+        [gathering, underWay].compactMap { $0 }
+            .first { $0.changes.contains { $0.form === form } }?.number
+    }
+
     // MARK: - Connections that wait
 
     /// A connection's next request waits until its edits are committed.

@@ -54,6 +54,14 @@ struct FleetLivesTests {
         #expect(LinkedLives.failure(of: seed, steps: 100, writesLater: true) == nil)
     }
 
+    /// An edit was not told that was being written when its form was shared.
+    @Test(
+        "lives that once lost an edit, or said so, where commits take their time",
+        arguments: [44_375_915])
+    func foundWithSlowDisks(seed: UInt64) {
+        #expect(LinkedLives.failure(of: seed, steps: 100, hasSlowDisks: true) == nil)
+    }
+
     @Test("a whole that is taken does not stand for a change that is gathered")
     func takenWhole() throws {
         let link = FormLink(LinkConfiguration(host: "a", forms: []))
@@ -213,6 +221,23 @@ struct FleetLivesTests {
         try world.spend(seconds: 5)
         // What was made before the reload is told all the same.
         #expect(other.value("count") == (isShared ? 1 : 0))
+    }
+
+    @Test("an edit that is being written when its form is shared is told")
+    func sharedWhileWritten() throws {
+        let world = try settled(seed: 13)
+        let host = world.hosts[0]
+        host.share([])
+        host.engine.holdsCommits = true
+        world.increment(host)
+        host.share([Glob("shared")])
+        host.engine.holdsCommits = false
+        host.engine.commit()
+        try world.spend(seconds: 5)
+        for host in world.hosts {
+            #expect(host.value("count") == 2)
+            #expect(host.engine.engine.fleet?.counters.disagreements == 0)
+        }
     }
 
     @Test(
