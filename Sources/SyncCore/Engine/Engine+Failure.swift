@@ -64,6 +64,7 @@ extension Engine {
 
     /// Restores the last committed state of a form.
     func rollBack(_ form: LiveForm) {
+        let lives = form.working.shared?.lives
         switch form.existence {
         case .creating: form.existence = .gone
         case .deleting: form.existence = form.isReadable ? .there : .gone
@@ -73,6 +74,11 @@ extension Engine {
         form.working = form.committed.copy()
         form.changeLog.remove(from: form.changeLog.next, registry.retained)
         form.link?.drop()
+        if let lives {
+            // The last that others hear of it may have what is rolled back.
+            let whole = form.existence == .gone ? nil : form.whole(of: form.committed)
+            link.gathering.chores += link.partingForms.cut(form.name, lives, to: whole)
+        }
         restoreHolders(of: form)
         link.formFiles.rollBack(form.name)
         armLeases(of: form)
@@ -94,7 +100,7 @@ extension Engine {
         if let row = registry.proposalNumberRow { image.ongoing.append(row) }
         if let cursor = link.cursor { image.ongoing.append(.cursor(cursor)) }
         image.ongoing += link.deletedForms.rows + link.partingForms.rows + link.formFiles.rows
-        if !link.patterns.isEmpty { image.ongoing.append(.patterns(link.patterns)) }
+        if let shared = link.shared { image.ongoing.append(shared.row) }
         for form in forms where form.existence == .there || form.existence == .deleting {
             form.log = newLogName()
             image.forms.append(form.row(form.committed))

@@ -10,8 +10,8 @@ extension Engine {
             registry.noteProposalNumber(row)
         }
         link.cursor = ongoing[0]?.first { $0.name == OngoingRow.cursorName }?.state
-        link.patterns = OngoingRow.patterns(in: ongoing[0] ?? [])
         do throws(CausalityDecodeError) {
+            link.shared = try SharedPatterns(in: ongoing[0] ?? [])
             link.deletedForms = try DeletedForms(
                 ongoing[0] ?? [], fleet: configuration.link?.fleet ?? "")
             link.partingForms = try PartingForms(ongoing[0] ?? [])

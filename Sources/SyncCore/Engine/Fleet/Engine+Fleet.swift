@@ -5,6 +5,7 @@
 extension Engine {
     /// Connects the engine to its fleet, if the configuration names one.
     func joinFleet() {
+        partWithFormerForms()
         guard let shared = configuration.link, let keys = environment.fleetKeys else { return }
         var options = LinkMachine.Configuration(
             fleet: shared.fleet, host: shared.host, run: environment.random(),
@@ -13,7 +14,6 @@ extension Engine {
         options.isFollower = shared.mode == .follow
         if !shared.streams.isEmpty { options.sites = shared.streams }
         options.counters = ownCounters
-        partWithFormerForms()
         readNewlyShared()
         let machine = LinkMachine(
             options, keys: keys, cursor: storedCursor, random: environment.random, at: now)
@@ -47,11 +47,13 @@ extension Engine {
     /// The log is read again from its beginning if forms are shared that were not, because what
     /// others did to them was skipped.
     func readNewlyShared() {
-        guard let shared = configuration.link?.forms.map(\.text), shared != link.patterns
+        guard let shared = configuration.link.map(SharedPatterns.init), shared != link.shared
         else { return }
-        let isMore = shared.contains { !link.patterns.contains($0) }
-        link.patterns = shared
-        link.gathering.chores.append(.putOngoing(.patterns(shared)))
+        let isMore =
+            shared.fleet != link.shared?.fleet
+            || shared.forms.contains { !(link.shared?.forms.contains($0) ?? false) }
+        link.shared = shared
+        link.gathering.chores.append(.putOngoing(shared.row))
         if isMore { readLogAgain() }
     }
 
@@ -252,7 +254,13 @@ extension Engine {
     }
 
     /// A batch failed. Until the store is healthy again nothing is joined.
-    func fleetFailed() { fleet?.mustFallBack = true }
+    func fleetFailed() {
+        guard let fleet else { return }
+        fleet.mustFallBack = true
+        // Beacons and words of others go on meanwhile.
+        fleet.dropTaken()
+        workspace.patternMeter.known = [:]
+    }
 
     /// The store was written again.
     func fleetRebuilt() {

@@ -22,7 +22,12 @@ extension Engine {
             case .item(let item):
                 switch environment.forFleet(item) {
                 case .delta(let delta): fleet.machine.add(LinkTransaction(delta), at: now)
-                case .whole(let whole): share(whole.form, whole.context, fleet)
+                case .whole(let whole):
+                    if let why = fleet.wantedWholes[form.name] {
+                        give(whole, why, to: fleet)
+                    } else {
+                        share(whole.form, whole.context, fleet)
+                    }
                 }
             }
         }
@@ -53,11 +58,21 @@ extension Engine {
         }
         guard let whole = whole(of: name) else {
             fleet.wantedWholes[name] = why
+            // Where edits never pause, there is no other moment at which the store has all of them.
+            let hosts = sharedForm(name)?.link
+            if let hosts, link.gathering.changes.contains(where: { $0.form.link === hosts }) {
+                hosts.gatherWhole()
+            }
             return
         }
+        give(whole, why, to: fleet)
+    }
+
+    private func give(_ whole: WholeForm, _ why: WholeReason, to fleet: FleetLink) {
+        fleet.wantedWholes[whole.form] = nil
         fleet.counters.wholes[why.rawValue, default: 0] += 1
         fleet.machine.wholeMade(
-            name, (environment.forFleet(.whole(whole)).encoded, whole.context), at: now)
+            whole.form, (environment.forFleet(.whole(whole)).encoded, whole.context), at: now)
     }
 
     /// The same of the wholes that were not durable when the machine asked for them.

@@ -3,8 +3,8 @@
 extension Engine {
     /// Nanoseconds of joins at once. Edits of this host have their turns in between.
     private static var joinNanoseconds: UInt64 { 1_000_000 }
-    /// Bytes of revisions that are joined in a batch, as long as users have not more in it. An edit of
-    /// this host waits for the commit before its own, so there are few where somebody edits.
+    /// Bytes of revisions that are joined in a batch, as long as users have not more in it. An edit
+    /// of this host waits for the commit before its own, so there are few where somebody edits.
     private static var joinedBytesMax: (whereSomebodyEdits: Int, otherwise: Int) {
         (8 << 10, 128 << 10)
     }
@@ -13,7 +13,11 @@ extension Engine {
 
     /// Takes a delivery of the machine.
     func take(_ delivery: LinkDelivery, _ fleet: FleetLink) {
-        if delivery.items.isEmpty, mayJoin(fleet) { return finish(delivery, fleet) }
+        guard mayJoin(fleet) else {
+            fleet.mustFallBack = true
+            return
+        }
+        if delivery.items.isEmpty { return finish(delivery, fleet) }
         fleet.joining = FleetLink.Joining(delivery: delivery)
         fleet.bridge?.enqueueFirst([.joins])
     }

@@ -192,7 +192,10 @@ extension Engine {
         }
         if let said = SharedDefinition(in: joined.hidden) {
             let all = said.lives.joined(lives)
-            if all != said.lives { try write(all, into: &joined) }
+            // A follower writes nothing; others do.
+            if all != said.lives, configuration.link?.mode == .both {
+                try write(all, into: &joined)
+            }
             lives = all
         }
         try create(item, joined, lives)

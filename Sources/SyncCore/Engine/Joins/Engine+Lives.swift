@@ -12,6 +12,8 @@ extension Engine {
         if isSame, JoinedStores(item, with: form.working).hidden[SharedDefinition.key].isEmpty {
             return try join(item, into: form)
         }
+        // A follower writes nothing; a host that does tells it.
+        guard configuration.link?.mode == .both else { return .known }
         // The other one was deleted, so this one is the only one.
         do throws(WireError) {
             try unite(form, with: other, isSame ? .merge : .ours, by: remote)

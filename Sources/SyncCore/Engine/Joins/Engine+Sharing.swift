@@ -134,15 +134,15 @@ extension Engine {
     }
 
     /// Keeps the last whole of a form until the fleet has it.
-    private func keepParting(_ whole: WholeForm) {
-        guard let shared = configuration.link else { return }
-        link.gathering.chores.append(link.partingForms.keep(whole, for: shared.fleet))
+    private func keepParting(_ whole: WholeForm, for fleet: String) {
+        link.gathering.chores.append(link.partingForms.keep(whole, for: fleet))
     }
 
     /// The same of what a form was until now, or of the deleted one before it. It is told once it
     /// is durable.
     func part(with whole: WholeForm, before form: LiveForm) {
-        keepParting(whole)
+        guard let fleet = configuration.link?.fleet else { return }
+        keepParting(whole, for: fleet)
         link.gathering.withChanges(form) { changes in
             let shared = changes.shared ?? SharedBatch()
             shared.parting = whole
@@ -151,14 +151,19 @@ extension Engine {
     }
 
     /// Forms that were shared when the daemon stopped have left: what it did not send is not known.
+    /// What is done while there is no link concerns nobody else.
     func partWithFormerForms() {
-        let former = link.patterns.map { Glob($0) }
+        guard let former = link.shared else { return }
+        let patterns = former.forms.map { Glob($0) }
         for form in forms
-        where form.link == nil && former.matches(form.name)
+        where form.link == nil && patterns.matches(form.name)
             && form.working.ongoing[.unlinked] == nil
         {
-            if let whole = form.whole(of: form.working) { keepParting(whole) }
+            if let whole = form.whole(of: form.working) { keepParting(whole, for: former.fleet) }
         }
+        guard configuration.link == nil else { return }
+        link.shared = nil
+        link.gathering.chores.append(.removeOngoing(form: 0, name: former.row.name))
     }
 
     /// Gives a form that was not shared before the register of its definition.
@@ -244,19 +249,5 @@ extension OngoingRow {
     /// How far the log of the other hosts was read.
     static func cursor(_ bytes: [UInt8]) -> OngoingRow {
         OngoingRow(form: 0, name: cursorName, state: bytes)
-    }
-
-    private static let patternsName = OngoingName(kind: "link", id: "forms")
-
-    /// The patterns of shared forms with which it was read: no pattern has a line break.
-    static func patterns(_ patterns: [String]) -> OngoingRow {
-        OngoingRow(
-            form: 0, name: patternsName, state: Array(patterns.joined(separator: "\n").utf8))
-    }
-
-    /// The same, from the rows that belong to no form.
-    static func patterns(in rows: [OngoingRow]) -> [String] {
-        guard let row = rows.first(where: { $0.name == patternsName }) else { return [] }
-        return String(decoding: row.state, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

@@ -44,6 +44,28 @@ struct PartingForms {
         }
     }
 
+    /// Changes of a form are rolled back: nobody is told of more than this. Returns what a batch
+    /// writes.
+    ///
+    /// - Parameter whole: what is durable of it; `nil`: it is not there.
+    mutating func cut(
+        _ form: String, _ lives: FormLives, to whole: WholeForm?
+    ) -> [StoreOperation] {
+        var steps: [StoreOperation] = []
+        for (id, kept) in wholes.sorted(by: { $0.key < $1.key })
+        where kept.form == form && !kept.isDeleted && kept.lives.isSame(as: lives) {
+            if let whole, kept.context.isSubset(of: whole.context) { continue }
+            wholes[id] = whole
+            if let whole {
+                steps.append(.putOngoing(Self.row(id, whole)))
+            } else {
+                let name = OngoingName(kind: Self.rowKind, id: id)
+                steps.append(.removeOngoing(form: 0, name: name))
+            }
+        }
+        return steps
+    }
+
     private static func row(_ id: String, _ whole: WholeForm) -> OngoingRow {
         OngoingRow(form: 0, name: OngoingName(kind: rowKind, id: id), state: whole.encoded)
     }

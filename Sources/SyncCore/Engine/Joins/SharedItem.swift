@@ -117,9 +117,9 @@ public struct WholeForm: Sendable {
     /// Whether the form was deleted: nothing is in the register of its definition.
     var isDeleted: Bool { fields[SharedDefinition.key].isEmpty }
 
-    /// Whether one of the two knows a write that the other one has: they are states of one form then,
-    /// also if their lives do not say so yet. One may be older than the decision that made one form
-    /// of two.
+    /// Whether one of the two knows a write that the other one has. They are states of one form
+    /// then, also if their lives do not say so yet: one may be older than the decision that made
+    /// one form of two.
     func sharesWrites(with other: WholeForm) -> Bool {
         func hasSeen(_ context: CausalContext, _ stores: [Store]) -> Bool {
             stores.contains { $0.store.dots.contains { context.contains($0) } }

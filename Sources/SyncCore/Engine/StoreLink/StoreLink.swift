@@ -64,8 +64,8 @@ struct StoreLink {
     private(set) var awaitingCommit: [Connection] = []
     /// How far the log of the other hosts was read, as the store has it; `nil` before the first.
     var cursor: [UInt8]?
-    /// The patterns of the shared forms with which that log was read.
-    var patterns: [String] = []
+    /// What was shared when that log was read.
+    var shared: SharedPatterns?
     var deletedForms = DeletedForms()
     /// Shared forms that have left the fleet.
     var partingForms = PartingForms()

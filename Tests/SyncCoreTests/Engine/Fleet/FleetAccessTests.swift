@@ -84,6 +84,31 @@ struct FleetAccessTests {
         #expect(note(follower, follower.root, "mine").contains("result"))
     }
 
+    @Test("a follower writes nothing to a form that takes the name of a deleted one")
+    func deletedBeforeFollower() throws {
+        let world = try LinkedFleet(
+            hosts: 3, seed: 54, configure: { index, link in if index == 2 { link.mode = .follow } })
+        let (first, second, follower) = (world.hosts[0], world.hosts[1], world.hosts[2])
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        world.cut(second)
+        first.delete()
+        try world.spend(seconds: 5)
+        second.engine.call(second.root, .formUnlink(form: "shared"))
+        second.delete()
+        world.apply(fields, on: 1)
+        #expect(try world.settle() == nil)
+        let form = try #require(follower.engine.engine.form(named: "shared"))
+        #expect(
+            form.working.context.highestCounter(of: follower.engine.engine.replica) == 0)
+        first.delete()
+        try world.spend(seconds: 5)
+        for host in world.hosts {
+            #expect(host.engine.engine.form(named: "shared") == nil)
+            #expect(host.engine.engine.fleet?.counters.disagreements == 0)
+        }
+    }
+
     @Test("a follower with edits of its own says so, and nobody takes them for an error of joins")
     func editsOfFollower() throws {
         let world = try LinkedFleet(seed: 53)

@@ -131,6 +131,49 @@ struct FleetCostTests {
         #expect(somebodyEdits ? most < 30 : most > 100, "\(most) revisions in a batch")
     }
 
+    @Test("below commit, a form whose edits never pause is told")
+    func editsWithoutPause() throws {
+        let world = try LinkedFleet(seed: 6, durability: .memory)
+        world.apply(#"{"id":"count","type":"stepper","min":0,"max":100000}"#)
+        #expect(try world.settle() == nil)
+        let (host, other) = (world.hosts[0], world.hosts[1])
+        host.engine.holdsCommits = true
+        // While one edit is being written, the next one comes.
+        world.increment(host)
+        host.engine.call(host.root, .linkRepair(form: "shared"))
+        for _ in 0..<40 {
+            world.increment(host)
+            world.pass(milliseconds: 500)
+            host.engine.commit()
+            host.engine.settle()
+            _ = try world.carry()
+        }
+        let told = other.value("count")?.numberValue ?? .zero
+        #expect(told > DecimalNumber(30), "\(told)")
+        host.engine.holdsCommits = false
+        host.engine.commit()
+        #expect(try world.settle() == nil)
+    }
+
+    @Test("a host whose disk is full says what it has, and keeps no words of others")
+    func fullDisk() throws {
+        let world = try LinkedFleet(seed: 7)
+        world.apply(#"{"id":"count","type":"stepper","min":0,"max":100000}"#)
+        #expect(try world.settle() == nil)
+        let (full, other) = (world.hosts[0], world.hosts[1])
+        full.engine.storeFails = true
+        world.increment(full)
+        for _ in 0..<5 { world.increment(other) }
+        let fleet = try #require(full.engine.engine.fleet)
+        let said = try world.spend(seconds: 60) { $0.subject == "ps.ops.h0.b" }
+        #expect(said.count >= 5)
+        let waits = fleet.machine.hasActions
+        #expect(!waits)
+        full.engine.storeFails = false
+        #expect(try world.settle() == nil)
+        #expect(full.value("count") == 5)
+    }
+
     @Test("a replica without a counter left refuses a definition instead of keeping it to itself")
     func exhausted() throws {
         let world = try LinkedFleet(seed: 3)
