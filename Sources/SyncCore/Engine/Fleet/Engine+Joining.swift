@@ -78,11 +78,14 @@ extension Engine {
     /// Whether no more is joined until the batch is durable.
     private var isBatchFull: Bool {
         guard waitsForCommits else { return false }
-        let (joined, all) = (link.gathering.joinedBytes, link.gathering.bytes)
+        let all = link.gathering.bytes
+        // Some of it may have been left out of the batch since.
+        let joined = min(link.gathering.joinedBytes, all)
+        if joined <= Self.joinedBytesMax.whereSomebodyEdits || joined <= all - joined {
+            return false
+        }
         let waits = !link.gathering.waiters.isEmpty || !(link.underWay?.waiters.isEmpty ?? true)
-        let most = Self.joinedBytesMax
-        return joined > (waits || scheduler.isEdited ? most.whereSomebodyEdits : most.otherwise)
-            && joined > all - joined
+        return waits || scheduler.isEdited || joined > Self.joinedBytesMax.otherwise
     }
 
     /// Something of a form was joined. What waited for that is read again, if it can be taken now:

@@ -180,12 +180,15 @@ struct CellSet {
 extension OpenBatch {
     /// Takes the current state of each changed form and returns the operations that make it
     /// durable.
-    mutating func seal() -> [StoreOperation] {
+    mutating func seal(clock: [UInt8]) -> [StoreOperation] {
         var steps: [StoreOperation] = []
         for index in changes.indices { changes[index].seal(into: &steps) }
         for key in keys { steps.append(.putKey(key.row, of: key.form)) }
         if let cursor { steps.append(.putOngoing(.cursor(cursor))) }
-        return steps + chores + DeletedForms.steps(deletedForms)
+        steps += chores
+        steps += DeletedForms.steps(deletedForms)
+        steps.append(.putClock(clock))
+        return steps
     }
 }
 

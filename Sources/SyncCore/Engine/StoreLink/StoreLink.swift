@@ -180,7 +180,7 @@ struct StoreLink {
     mutating func send(clock: [UInt8], at now: UInt64) -> Batch {
         precondition(canSend, "a batch is sent to a store that is idle")
         sentAt = now
-        let operations = gathering.seal() + [.putClock(clock)]
+        let operations = gathering.seal(clock: clock)
         let number = gathering.number
         state = .committing(takeGathering())
         return Batch(number: number, operations: operations)

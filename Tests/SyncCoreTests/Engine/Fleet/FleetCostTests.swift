@@ -75,14 +75,8 @@ struct FleetCostTests {
 
     @Test("an edit waits for few joins, however many come while the store commits")
     func joinsBehindCommit() throws {
-        let world = try LinkedFleet(seed: 4)
-        world.apply(
-            #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#)
-        #expect(try world.settle() == nil)
-        let (away, here) = (world.hosts[0], world.hosts[1])
-        world.cut(away)
-        for _ in 0..<400 { world.increment(here) }
-        try world.spend(seconds: 5)
+        let world = try LinkedFleet.behind(by: 400, seed: 4)
+        let away = world.hosts[0]
         away.set(Change(field: "note", .value("before")))
         away.engine.holdsCommits = true
         away.set(Change(field: "note", .value("first")))
@@ -106,14 +100,8 @@ struct FleetCostTests {
         "what is joined at once is little where somebody edits, and much where nobody does",
         arguments: [true, false])
     func batchesOfJoins(somebodyEdits: Bool) throws {
-        let world = try LinkedFleet(seed: 5)
-        world.apply(
-            #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#)
-        #expect(try world.settle() == nil)
-        let (away, here) = (world.hosts[0], world.hosts[1])
-        world.cut(away)
-        for _ in 0..<400 { world.increment(here) }
-        try world.spend(seconds: 5)
+        let world = try LinkedFleet.behind(by: 400, seed: 5)
+        let away = world.hosts[0]
         var most = 0
         away.engine.onCommit = { batch in
             let revisions = batch.operations.filter { operation in

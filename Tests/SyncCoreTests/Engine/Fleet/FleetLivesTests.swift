@@ -4,8 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-private let fields =
-    #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#
+private let fields = LinkedFleet.countAndNote
 
 /// A form that is deleted, made again, unlinked, linked again, met and decided upon.
 @Suite("Lives of a form in a fleet")
@@ -75,21 +74,13 @@ struct FleetLivesTests {
         #expect(try link.seal { whole(2) }.map { try $0.item.context } == [whole(2).context])
     }
 
-    private func settled(seed: UInt64, hosts: Int = 2) throws -> LinkedFleet {
-        let world = try LinkedFleet(hosts: hosts, seed: seed)
-        world.apply(fields)
-        world.increment(world.hosts[0])
-        #expect(try world.settle() == nil)
-        return world
-    }
-
     private func says(_ host: FleetHost, _ text: String) -> Bool {
         host.engine.log.contains { $0.message.contains(text) }
     }
 
     @Test("a disk that was put back is noticed also if more was written since than was lost")
     func putBackLonger() throws {
-        let world = try settled(seed: 1)
+        let world = try LinkedFleet.counted(seed: 1)
         let host = world.hosts[0]
         let (backup, replica) = (host.engine.store, host.engine.replica)
         for _ in 0..<2 { world.increment(host) }
@@ -135,7 +126,7 @@ struct FleetLivesTests {
         "what was answered before a form left the fleet reaches the others, over kills as well",
         arguments: [0, 1, 2], [false, true])
     func lastWhole(how: Int, isKilled: Bool) throws {
-        let world = try settled(seed: 4)
+        let world = try LinkedFleet.counted(seed: 4)
         let host = world.hosts[0]
         world.cut(host)
         world.increment(host)
@@ -157,7 +148,7 @@ struct FleetLivesTests {
 
     @Test("a form that was deleted apart and is made again is another one; the others keep theirs")
     func deletedApart() throws {
-        let world = try settled(seed: 5)
+        let world = try LinkedFleet.counted(seed: 5)
         let host = world.hosts[0]
         host.engine.call(host.root, .formUnlink(form: "shared"))
         world.cut(host)
@@ -174,7 +165,7 @@ struct FleetLivesTests {
 
     @Test("an edit whose form was not read yet waits for that form, not for the whole of another")
     func early() throws {
-        let world = try settled(seed: 10)
+        let world = try LinkedFleet.counted(seed: 10)
         let (host, maker) = (world.hosts[0], world.hosts[1])
         maker.engine.call(maker.root, .formUnlink(form: "shared"))
         world.cut(maker)
@@ -217,7 +208,7 @@ struct FleetLivesTests {
 
     @Test("a host says nothing of a deleted form that it does not share any more")
     func deletedAndNotShared() throws {
-        let world = try settled(seed: 12, hosts: 3)
+        let world = try LinkedFleet.counted(hosts: 3, seed: 12)
         let former = world.hosts[2]
         world.hosts[0].delete()
         #expect(try world.settle() == nil)
@@ -276,7 +267,7 @@ struct FleetLivesTests {
 
     @Test("a deletion is not forgotten if the store refuses the form that is made again")
     func refused() throws {
-        let world = try settled(seed: 7)
+        let world = try LinkedFleet.counted(seed: 7)
         let host = world.hosts[0]
         host.delete()
         #expect(try world.settle() == nil)

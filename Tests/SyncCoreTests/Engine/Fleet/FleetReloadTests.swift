@@ -4,20 +4,11 @@ import Testing
 
 @testable import SyncCore
 
-private let fields =
-    #"{"id":"count","type":"stepper","min":0,"max":100000},{"id":"note","type":"text"}"#
+private let fields = LinkedFleet.countAndNote
 
 /// A reload or a restart, after which other forms are shared.
 @Suite("Forms that are shared from now on, or not any more")
 struct FleetReloadTests {
-    private func settled(seed: UInt64, hosts: Int = 2) throws -> LinkedFleet {
-        let world = try LinkedFleet(hosts: hosts, seed: seed)
-        world.apply(fields)
-        world.increment(world.hosts[0])
-        #expect(try world.settle() == nil)
-        return world
-    }
-
     @Test("a form that is shared from now on has what others did before", arguments: [true, false])
     func sharedLater(restarts: Bool) throws {
         let world = try LinkedFleet(
@@ -112,7 +103,7 @@ struct FleetReloadTests {
 
     @Test("an edit that is being written when its form is shared is told")
     func sharedWhileWritten() throws {
-        let world = try settled(seed: 13)
+        let world = try LinkedFleet.counted(seed: 13)
         let host = world.hosts[0]
         host.share([])
         host.engine.holdsCommits = true
@@ -147,7 +138,7 @@ struct FleetReloadTests {
     @Test(
         "what is done without a link, or for another fleet, is not told", arguments: [nil, "dev"])
     func otherFleet(name: String?) throws {
-        let world = try settled(seed: 15)
+        let world = try LinkedFleet.counted(seed: 15)
         let host = world.hosts[0]
         let link = host.engine.configuration.link
         host.engine.configuration.link?.fleet = name ?? ""
