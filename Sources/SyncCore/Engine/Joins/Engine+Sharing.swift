@@ -161,6 +161,17 @@ extension Engine {
         {
             if let whole = form.whole(of: form.working) { keepParting(whole, for: former.fleet) }
         }
+        guard configuration.link?.fleet != former.fleet else { return }
+        // The same of deletions that the fleet may not have: no other fleet is told of them.
+        for name in link.deletedForms.names where !isShared(name) {
+            guard let whole = link.deletedForms.told(name) else { continue }
+            keepParting(whole, for: former.fleet)
+            let apart = WholeForm(
+                form: name, lives: .none, context: whole.context, stores: whole.stores)
+            link.gathering.deletedForms[name] = apart
+            // Nobody may be told before that is durable.
+            link.deletedForms.keep([name: apart])
+        }
         guard configuration.link == nil else { return }
         link.shared = nil
         link.gathering.chores.append(.removeOngoing(form: 0, name: former.row.name))

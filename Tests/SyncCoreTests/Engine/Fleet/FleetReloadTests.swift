@@ -158,4 +158,26 @@ struct FleetReloadTests {
         #expect(world.hosts[1].value("count") == 1)
         #expect(host.engine.engine.link.partingForms.wholes(for: "dev").isEmpty)
     }
+
+    @Test("a deletion is told to the fleet that shared the form, and to no other")
+    func deletionInOtherFleet() throws {
+        let world = try LinkedFleet.counted(seed: 16)
+        let (host, other) = (world.hosts[0], world.hosts[1])
+        world.cut(host)
+        host.delete()
+        let link = host.engine.configuration.link
+        host.engine.configuration.link?.fleet = "dev"
+        host.engine.configuration.link?.forms = [Glob("other")]
+        // A second start must know as much.
+        for _ in 0..<2 {
+            try host.killDaemon()
+            #expect(host.engine.engine.link.deletedForms.names.isEmpty)
+            #expect(host.engine.engine.whole(of: "shared") == nil)
+        }
+        host.engine.configuration.link = link
+        try host.killDaemon()
+        #expect(try world.settle() == nil)
+        #expect(host.engine.engine.form(named: "shared") == nil)
+        #expect(other.engine.engine.form(named: "shared") == nil)
+    }
 }
