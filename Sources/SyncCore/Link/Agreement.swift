@@ -53,6 +53,12 @@ package struct Agreement: Sendable {
         fileprivate var disputed: [String: UInt64] = [:]
         /// The forms on which it is separated, since when, or since the last whole.
         fileprivate var separated: [String: UInt64] = [:]
+
+        /// Whether it was linked after that time (monotonic nanoseconds): what was said before, it
+        /// may have missed.
+        func isLinked(after time: UInt64) -> Bool {
+            heard > time && (heard - time) / 1_000_000 > beacon.linkedMilliseconds
+        }
     }
 
     /// What a beacon showed.
@@ -160,11 +166,6 @@ package struct Agreement: Sendable {
         guard let away else { return false }
         hosts.removeAll { $0.name == away.name }
         return true
-    }
-
-    /// Whether a host was heard in this run of its daemon.
-    func knows(_ name: String, run: UInt64) -> Bool {
-        hosts.contains { $0.name == name && $0.beacon.run == run }
     }
 
     /// With how many hosts this one agrees on a form, of how many that share it and are heard.

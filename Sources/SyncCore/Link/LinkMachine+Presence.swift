@@ -84,14 +84,16 @@ extension LinkMachine {
         guard let host = agreement.host(named: name) else { return }
         let time = now.monotonicNanoseconds
         let isNew = before?.beacon.run != host.beacon.run
-        let wasHeard = before.map { agreement.isHeard($0, at: time) } ?? false
+        let wasLinked =
+            before.map { agreement.isHeard($0, at: time) && !host.isLinked(after: $0.heard) }
+            ?? false
         if isNew || host.hasLeft { give(roster.ended(name)) }
-        if isNew || !wasHeard {
-            // It does not know our people, nor that this host is there.
+        if isNew || !wasLinked {
+            // It does not know our people, nor what this host has.
             changed()
             teller.tellAll(at: time + 2 * Self.beaconDelay)
         }
-        if isNew || host.hasLeft || !wasHeard
+        if isNew || host.hasLeft || !wasLinked
             || before?.beacon.forms.map(\.name) != host.beacon.forms.map(\.name)
         {
             hostsChanged()

@@ -212,8 +212,6 @@ extension LinkMachine {
             guard beacon.run != configuration.run else { return }
             return twin(beacon)
         }
-        // A host that has just come hears of this one soon.
-        if !agreement.knows(subject.host, run: beacon.run) { changed() }
         guard var own = ownBeacon else { return }
         own.clock = now.wallMilliseconds
         let before = agreement.host(named: subject.host)

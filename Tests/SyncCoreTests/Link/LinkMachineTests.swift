@@ -163,7 +163,7 @@ struct LinkMachineTests {
         #expect(created() == 1)
     }
 
-    @Test("a host that has just come is told soon what this one has")
+    @Test("a host that has just come, or come back, is told soon what this one has")
     func newcomer() {
         let bench = LinkBench()
         bench.goLive()
@@ -171,16 +171,27 @@ struct LinkMachineTests {
         bench.machine.beaconMade([], at: bench.now)
         bench.work()
         bench.pass(seconds: 1)
-        func beacon(run: UInt64) -> Beacon {
+        func beacon(run: UInt64, linked: UInt64 = 0) -> Beacon {
             Beacon(
-                run: run, replica: ReplicaID(id: 2, epoch: 0), linkedMilliseconds: 0, stream: "A",
-                sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
+                run: run, replica: ReplicaID(id: 2, epoch: 0), linkedMilliseconds: linked,
+                stream: "A", sequence: 0, acknowledged: 0, clock: 0, version: "1", forms: [])
         }
-        let periodically = bench.machine.deadline
-        bench.say(beacon(run: 1), from: "b")
-        let soon = bench.now.monotonicNanoseconds + LinkMachine.beaconDelay
-        #expect(bench.machine.deadline == soon)
-        #expect(periodically.map { $0 > soon } == true)
+        /// Whether a beacon is due one second after the one of another host.
+        func isAnswered(_ beacon: Beacon) -> Bool {
+            let periodically = bench.machine.deadline
+            bench.say(beacon, from: "b")
+            let soon = bench.now.monotonicNanoseconds + LinkMachine.beaconDelay
+            return bench.machine.deadline == soon && periodically.map { $0 > soon } == true
+        }
+        #expect(isAnswered(beacon(run: 1)))
+        for (linked, isBack) in [(1_900, true), (3_900, false), (0, true), (100_000, false)] {
+            bench.pass(seconds: 1)
+            bench.machine.beaconMade([], at: bench.now)
+            bench.work()
+            bench.pass(seconds: 1)
+            // It may have missed the beacon before, if it was linked since.
+            #expect(isAnswered(beacon(run: 1, linked: UInt64(linked))) == isBack)
+        }
     }
 
     @Test("a server that takes only tiny messages is refused")
