@@ -233,7 +233,7 @@ extension Engine {
     }
 
     /// Stores an answer for a retry with the same key.
-    private func remember(_ call: PendingCall, _ result: [UInt8], _ form: LiveForm) {
+    func remember(_ call: PendingCall, _ result: [UInt8], _ form: LiveForm) {
         guard let key = call.key else { return }
         let time = clocks.steadyMilliseconds()
         let row = KeyRow(

@@ -266,7 +266,7 @@ extension Engine {
                     limits: limits, compile: workspace.compile)
             return Redefinition(
                 form: form, definition: definition, applied: file.json, isCreation: false,
-                isIdle: file.json == state.applied)
+                isIdle: file.json == state.applied && state.otherDefinitions.isEmpty)
         }
         try requireFormLimits(peer)
         try requireVersion(params.ifVersion, 0, file.name)

@@ -207,8 +207,29 @@ public struct SharedFormState: Hashable, Sendable {
     public var state: State?
     /// Why, unless it agrees.
     public var why: String?
+    /// Definitions that met the one in force, and are not in force.
+    public var otherDefinitions: [OtherDefinition] = []
     /// What the other hosts have under way in it.
     public var underWay: [HostUnderWay] = []
+}
+
+/// A definition that somebody applied without having seen the one in force, which was applied at
+/// the same time on another host. The next definition that is applied replaces both.
+public struct OtherDefinition: Hashable, Sendable {
+    public var by: WireAuthor
+    public var at: Timestamp
+}
+
+extension OtherDefinition: WireObject, WireReadable {
+    package func encodeMembers(into writer: inout JSONWriter) {
+        writer.member("by", by)
+        writer.member("at", at)
+    }
+
+    package init(decoding json: JSON, path: String) throws(DecodeError) {
+        let reader = try WireReader(json, path)
+        self.init(by: try reader.existing("by"), at: try reader.existing("at"))
+    }
 }
 
 extension SharedFormState: WireObject, WireReadable {
@@ -216,6 +237,7 @@ extension SharedFormState: WireObject, WireReadable {
         writer.member("fleet", fleet)
         writer.member("state", state?.rawValue)
         writer.member("why", why)
+        if !otherDefinitions.isEmpty { writer.member("otherDefinitions", otherDefinitions) }
         if !underWay.isEmpty { writer.member("underWay", underWay) }
     }
 
@@ -224,6 +246,7 @@ extension SharedFormState: WireObject, WireReadable {
         self.init(
             fleet: try reader.string("fleet"),
             state: State(rawValue: try reader.string("state")), why: reader["why"]?.stringValue,
+            otherDefinitions: try reader.list("otherDefinitions"),
             underWay: try reader.list("underWay"))
     }
 }

@@ -103,7 +103,11 @@ struct FormShowRequest: PlainRequest {
     func run() throws(Failure) {
         let session = Session(settings)
         let form = try session.form(at: name)
-        let definition = try session.definition(form).definition
+        let result = try session.definition(form)
+        let definition = result.definition
+        for other in result.link?.otherDefinitions ?? [] {
+            session.console.note("form \(form): \(other.text(on: nil))")
+        }
         switch output {
         case .yaml: try session.console.text(YAMLWriter.text(of: definition))
         case .json: try session.console.text(definition.prettyText + "\n")

@@ -164,7 +164,7 @@ struct LinkReport {
     var isWell: Bool {
         json["up"]?.boolValue == true && !forms.contains { $0["held"] != nil }
             && json["dropped"] == nil && json["unsent"]?["why"] == nil && unread.isEmpty
-            && disagreements.isEmpty
+            && problems.isEmpty
     }
 
     private var hosts: [JSON] { json["hosts"]?.arrayValue ?? [] }
@@ -178,6 +178,17 @@ struct LinkReport {
             return "\(name): \(hosts.joined(separator: ", ")) and this host have read the same and "
                 + "have not the same; both send the whole form, and if that does not help, see "
                 + "pickerctl link repair"
+        }
+    }
+
+    /// Definitions that met others and are not in force.
+    private var metDefinitions: [String] {
+        forms.flatMap { form in
+            let others = (form["otherDefinitions"]?.arrayValue ?? []).compactMap {
+                try? OtherDefinition(decoding: $0, path: "otherDefinitions")
+            }
+            let name = form["form"]?.stringValue ?? ""
+            return others.map { "\(name): \($0.text(on: json["host"]?.stringValue))" }
         }
     }
 
@@ -255,8 +266,13 @@ struct LinkReport {
         ].filter(\.1).map(\.0)
     }
 
+    /// What somebody should do something about.
+    var problems: [String] {
+        waiting + disagreements + metDefinitions + [dropped].compactMap(\.self)
+    }
+
     /// The forms that wait, and for what.
-    var waiting: [String] {
+    private var waiting: [String] {
         forms.compactMap { form in
             form["held"]?.stringValue.map { "\(form["form"]?.stringValue ?? "") waits: \($0)" }
         }
@@ -345,7 +361,15 @@ struct LinkReport {
             lines.append(
                 unsent == 0 ? "\(name): agrees \(of)" : "\(name): \(unsent) unsent, agreed \(of)")
         }
-        return lines + unheard + waiting + disagreements + [dropped].compactMap(\.self)
+        return lines + unheard + problems
+    }
+}
+
+extension OtherDefinition {
+    /// For people on a host.
+    func text(on host: String?) -> String {
+        "two definitions met; that of \(by.name(on: host)), \(LocalTime.text(at)), is not in force; "
+            + "pickerctl form apply replaces both"
     }
 }
 

@@ -114,7 +114,7 @@ struct StatusRequest: PlainRequest {
                 "link",
                 LinkReport(status).map { link in
                     [String(link.summary.dropFirst("link ".utf8.count)), link.agreement]
-                        + link.waiting.map(Optional.some)
+                        + link.problems.map(Optional.some)
                 } ?? []
             ),
         ]

@@ -54,7 +54,7 @@ extension Engine {
         }
         if params.guarded == .proposed { try requireKnownLogin(call.peer, form) }
         var request = params
-        request.idempotencyKey = nil
+        request.idempotencyKey = call.verbKey(of: configuration.link?.host)
         try passOn(.stateSet(request), .press, to: host, form, call, id: call.verbID)
         return true
     }
@@ -111,7 +111,7 @@ extension Engine {
     /// The answer to presses, with the fields and the revision of this host.
     func answer(_ verb: VerbDesk.Passed, with result: SetResult) {
         let (form, state) = (verb.form, verb.form.committed)
-        answer(verb.call) { writer in
+        answer(verb) { writer in
             SetResult.encode(
                 form.stateStart, revision: Revision(clamping: state.revision), skipped: nil,
                 into: &writer
@@ -133,6 +133,11 @@ extension PendingCall {
     /// The id of the verb that a request becomes: the same for a request that is sent again with
     /// its key; `nil` without a key.
     var verbID: UInt64? { key.map { $0.digest ^ UInt64($0.id.uid) &* 0x9e37_79b9_7f4a_7c15 } }
+
+    /// The key of that verb, under which its owner stores the answer; `nil` without a key.
+    func verbKey(of host: String?) -> String? {
+        verbID.map { HostCall.key($0, of: host ?? "") }
+    }
 }
 
 extension FormDefinition {

@@ -67,6 +67,13 @@ extension Engine {
                     held.contains(form.name)
                     ? fleet.whyHeld(form.name) : whyApart(form, agreement)
                 row["held"] = why.map { .string($0) }
+                let met = form.committed.otherDefinitions
+                if !met.isEmpty {
+                    row["otherDefinitions"] = .array(
+                        met.compactMap { other in
+                            try? JSON(parsing: JSONWriter.bytes { other.encode(into: &$0) })
+                        })
+                }
                 return .object(row)
             }
                 + (operates(peer) ? held.filter { form(named: $0) == nil }.sorted() : []).map {
@@ -106,7 +113,9 @@ extension Engine {
     func sharedState(of form: LiveForm) -> SharedFormState? {
         guard let fleet, form.link != nil, let shared = configuration.link else { return nil }
         func state(_ state: SharedFormState.State, _ why: String?) -> SharedFormState {
-            SharedFormState(fleet: shared.fleet, state: state, why: why)
+            SharedFormState(
+                fleet: shared.fleet, state: state, why: why,
+                otherDefinitions: form.committed.otherDefinitions)
         }
         if fleet.machine.heldForms.contains(form.name) {
             return state(.held, fleet.whyHeld(form.name))

@@ -32,7 +32,7 @@ extension Engine {
         let leases = leasesElsewhere(control, form)
         guard let host = leases.first?.host, call.hostCall == nil else { return false }
         var request = params
-        request.idempotencyKey = nil
+        request.idempotencyKey = call.verbKey(of: configuration.link?.host)
         try passOn(
             .stateLease(request), .lease(control: params.field), to: host, form, call,
             id: call.verbID)
@@ -82,7 +82,8 @@ extension Engine {
         let peer = call.connection.peer
         let verb = LinkVerb(
             id: id, to: host, run: known.beacon.run,
-            until: now.wallMilliseconds &+ VerbDesk.patienceMilliseconds,
+            until: now.wallMilliseconds &+ known.clockMilliseconds
+                &+ VerbDesk.patienceMilliseconds,
             author: call.connection.author(of: form, replica: replica),
             session: call.connection.session,
             rank: peer.uid == 0 ? .root : peer.uid == configuration.daemonUID ? .daemon : .user,
@@ -169,7 +170,7 @@ extension Engine {
         case .lease(let field):
             // What the owner did comes as its edit.
             let state = form.committed
-            answer(verb.call) {
+            answer(verb) {
                 form.encode(state.definition.index(of: field), of: state, into: &$0)
             }
         case .run:
@@ -186,7 +187,23 @@ extension Engine {
             // Revisions are those of each host.
             proposal.proposal.ended?.revision = nil
             answer(verb.call) { proposal.encode(into: &$0) }
+            // Its message may be redacted later.
+            proposal.proposal.message = nil
+            remember(verb) { proposal.encode(into: &$0) }
         }
+    }
+
+    /// Answers with what the owner did.
+    func answer(_ verb: VerbDesk.Passed, _ result: (inout JSONWriter) -> Void) {
+        answer(verb.call, result)
+        remember(verb, result)
+    }
+
+    /// Gives a retry with the same key the same answer, also while the owner is away. The owner has
+    /// it as well, so nobody waits until it is durable here.
+    private func remember(_ verb: VerbDesk.Passed, _ result: (inout JSONWriter) -> Void) {
+        if verb.call.key == nil { return }
+        remember(verb.call, Array(workspace.encoded(result)), verb.form)
     }
 
     // MARK: - Being asked
@@ -211,20 +228,18 @@ extension Engine {
                 groupNames: verb.groups, loginUID: verb.loginUID,
                 isLoginKnown: verb.isLoginKnown,
                 home: Peer.Identity.Home(host: word.host, uid: by.uid)))
-        let host = fleet.machine.agreement.host(named: word.host)
         let asked = HostCall(
             id: verb.id, form: word.form, host: word.host, peer: peer,
             author: Author(
                 user: by.user, uid: by.uid, client: by.client, tty: by.tty,
                 connection: by.connection, replica: replica, host: word.host
             ).withText(),
-            session: verb.session,
-            until: verb.until.subtractingReportingOverflow(host?.clockMilliseconds ?? 0)
-                .partialValue)
+            session: verb.session, until: verb.until)
         guard let bridge = fleet.bridge else { return }
         let call = PendingCall(connection: bridge, id: RequestID(0), target: .host(asked))
         guard case .single(let decoded) = decoder.decode(verb.request),
-            case .success(let request) = decoded.content, request.isVerb(on: word.form)
+            case .success(let request) = decoded.content,
+            request.isVerb(on: word.form, key: HostCall.key(verb.id, of: word.host))
         else {
             return refuse(
                 call,
@@ -276,16 +291,16 @@ extension Engine {
 }
 
 extension Request {
-    /// Whether it is one that a host passes on, about this form.
-    fileprivate func isVerb(on form: String) -> Bool {
+    /// Whether it is one that a host passes on, about this form, with no other key.
+    fileprivate func isVerb(on form: String, key: String) -> Bool {
         switch self {
         case .stateLease(let params):
             if case .resume = params.action { return false }
-            return params.form == form && params.idempotencyKey == nil
+            return params.form == form && params.idempotencyKey ?? key == key
         case .buttonCancel(let params): return params.form == form
         case .buttonOutcome(let params): return params.form == form
         case .stateSet(let params):
-            return params.form == form && params.idempotencyKey == nil && params.lease == nil
+            return params.form == form && params.idempotencyKey ?? key == key && params.lease == nil
                 && params.changes.allSatisfy(\.action.isPress)
         case .proposalApprove(let params), .proposalRefuse(let params),
             .proposalWithdraw(let params):

@@ -7,7 +7,7 @@
 //     asked for:  (unknown) ──▶ under way ──▶ answered ──its end has passed──▶ (unknown)
 //
 // Invariants: a request is done at most once, because its id is known until it is too late for it.
-// At most twice `passedMax` wait and `askedMax` are known, whatever arrives. Confined to the loop.
+// At most twice `passedMax` wait and `askedMax` are known, with `answerBytesMax`, whatever arrives. Confined to the loop.
 
 /// Somebody on another host, whose daemon passed a request on.
 final class HostCall {
@@ -32,6 +32,10 @@ final class HostCall {
         self.session = session
         self.until = until
     }
+
+    /// The idempotency key of a request that a host passes on. Another start of the owner's daemon
+    /// knows it, and no other host has it.
+    static func key(_ id: UInt64, of host: String) -> String { "\(host)/\(id.hexDigits)" }
 }
 
 /// See the head of this file.
@@ -77,9 +81,12 @@ struct VerbDesk {
     private static let knownNanoseconds: UInt64 = 60_000_000_000
     private static let passedMax = 256
     private static let askedMax = 1_024
+    /// Bytes of the answers that are kept for requests that are said again.
+    private static let answerBytesMax = 4 << 20
 
     private var passed: [UInt64: Passed] = [:]
     private var asked: [UInt64: Asked] = [:]
+    private(set) var answerBytes = 0
     /// When something is said again or given up (monotonic nanoseconds).
     private(set) var deadline = UInt64.max
     /// Whether there may be answers that wait for presses.
@@ -189,11 +196,28 @@ struct VerbDesk {
             guard known.host == host else { return .tooMany }
             return known.answer.map { .answered($0) } ?? .underWay
         }
-        if asked.count >= Self.askedMax { asked = asked.filter { $0.value.forgetAt > now } }
+        if asked.count >= Self.askedMax {
+            asked = asked.filter { $0.value.forgetAt > now }
+            answerBytes = asked.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
+        }
         guard asked.count < Self.askedMax else { return .tooMany }
         asked[id] = Asked(host: host, forgetAt: now + Self.knownNanoseconds)
         return .new
     }
 
-    mutating func answered(_ id: UInt64, _ answer: [UInt8]) { asked[id]?.answer = answer }
+    /// A request was answered. Of the answers the oldest are forgotten first; their requests are
+    /// not done again.
+    mutating func answered(_ id: UInt64, _ answer: [UInt8]) {
+        guard let former = asked[id] else { return }
+        asked[id]?.answer = answer
+        answerBytes += answer.count - (former.answer?.count ?? 0)
+        while answerBytes > Self.answerBytesMax {
+            let others = asked.filter { $0.value.answer != nil && $0.key != id }
+            guard let oldest = others.min(by: { $0.value.forgetAt < $1.value.forgetAt }) else {
+                return
+            }
+            answerBytes -= oldest.value.answer?.count ?? 0
+            asked[oldest.key]?.answer = nil
+        }
+    }
 }

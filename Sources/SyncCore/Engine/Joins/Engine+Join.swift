@@ -159,6 +159,7 @@ extension Engine {
         if joined.isEmpty, item.context.isSubset(of: state.context) { return .known }
         let author = item.author ?? remote
         if let shared = state.shared, !joined.hiddenKeys.isEmpty {
+            defer { reportMet(since: shared.hidden, form) }
             var lives = shared.lives
             if joined.hidden[SharedDefinition.key].isEmpty {
                 delete(form, leaving: joined, lives)

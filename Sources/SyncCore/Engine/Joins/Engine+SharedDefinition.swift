@@ -121,6 +121,18 @@ extension Engine {
         return (said, definition)
     }
 
+    /// Says that definitions of two hosts met.
+    func reportMet(since before: [CausalForm.Field], _ form: LiveForm) {
+        let known = SharedDefinition.others(in: before)
+        for other in form.working.otherDefinitions where !known.contains(other) {
+            log(
+                .warning,
+                "form \(form.name): two definitions met; that of \(other.by.name(on: nil)), "
+                    + "\(other.at), is not in force; the next one that is applied replaces both",
+                [.form(form.name)])
+        }
+    }
+
     /// A state with another host's definition, and all stores of the form.
     func state(
         _ said: SharedDefinition, _ definition: FormDefinition, _ joined: JoinedStores,

@@ -134,6 +134,20 @@ struct SharedDefinition {
         }
     }
 
+    /// The definitions in a list of stores that somebody applied without having seen the one in
+    /// force, and that say something else.
+    static func others(in hidden: [CausalForm.Field]) -> [OtherDefinition] {
+        guard case .register(let register) = hidden[Self.key], register.siblings.count > 1 else {
+            return []
+        }
+        let file = hidden.current(Self.key)?["definition"]
+        return register.siblings.filter { $0.payload.value?["definition"] != file }.map {
+            OtherDefinition(
+                by: WireAuthor($0.payload.author),
+                at: Timestamp(milliseconds: $0.stamp.milliseconds))
+        }
+    }
+
     private static func life(_ json: JSON?) -> UInt64? {
         json?.stringValue.flatMap { UInt64($0, radix: 16) }
     }
@@ -232,6 +246,9 @@ extension FormState {
         context.insert(dot)
         return dot
     }
+
+    /// The definitions that met the one in force.
+    var otherDefinitions: [OtherDefinition] { SharedDefinition.others(in: shared?.hidden ?? []) }
 
     /// The key of a control's store among hosts; `nil` if it stores nothing itself.
     func storeKey(_ index: Int) -> CausalForm.Key? {

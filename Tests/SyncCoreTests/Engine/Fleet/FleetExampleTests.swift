@@ -66,6 +66,44 @@ struct FleetExampleTests {
         }
     }
 
+    @Test("two definitions that met are shown on every host until the next one is applied")
+    func metDefinitions() throws {
+        let world = try LinkedFleet(hosts: 3, seed: 13)
+        let longer = fields + #",{"id":"extra","type":"text"}"#
+        let own = #",{"id":"own","type":"text"}"#
+        world.apply(fields)
+        #expect(try world.settle() == nil)
+        // The same at the same time is no conflict.
+        for (both, number) in [(true, 0), (false, 1)] {
+            for host in world.hosts[..<2] {
+                world.cut(host)
+                let file = both ? longer : host.index == 0 ? fields : longer + own
+                world.apply(file, on: host.index)
+                world.pass(milliseconds: 10)
+            }
+            #expect(try world.settle() == nil)
+            for host in world.hosts {
+                let form = try #require(host.engine.engine.form(named: "shared"))
+                #expect(form.committed.otherDefinitions.count == number)
+                #expect(form.committed.definition.index(of: "own") != nil || both)
+                let status = host.engine.call(host.root, .serverStatus).joined()
+                #expect(status.contains(#""otherDefinitions":[{"by""#) == !both)
+                let shown = host.engine.call(host.root, .formGet(form: "shared")).joined()
+                #expect(shown.contains(#""host":"h0""#) == !both)
+                #expect(
+                    host.engine.log.contains { $0.message.contains("two definitions met") }
+                        == !both)
+            }
+        }
+        // Also the one that is in force replaces both.
+        world.apply(longer + own, on: 2)
+        #expect(try world.settle() == nil)
+        for host in world.hosts {
+            let form = try #require(host.engine.engine.form(named: "shared"))
+            #expect(form.committed.otherDefinitions.isEmpty)
+        }
+    }
+
     @Test("2: increments go with the value that they were added to, where another has replaced it")
     func replaced() throws {
         let world = try LinkedFleet(hosts: 3, seed: 22)

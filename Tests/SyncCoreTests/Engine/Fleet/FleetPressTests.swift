@@ -158,6 +158,30 @@ struct FleetPressTests {
         let again = try press("far", 1, #","idempotencyKey":"k1""#)
         #expect(try pressed(first) == pressed(again))
         #expect(presses("far") == [1, 1])
+        // The host that was asked knows the answer, also while the owner is away.
+        fleet.world.sites.disconnected(0)
+        #expect(try pressed(first) == pressed(press("far", 1, #","idempotencyKey":"k1""#)))
+    }
+
+    @Test("a press whose answer was lost is made once, although its owner has started again")
+    func lostAnswer() throws {
+        let (owner, other) = (fleet.world.hosts[0], fleet.world.hosts[1])
+        other.engine.ask(
+            fleet.bob,
+            #"{"jsonrpc":"2.0","id":9,"method":"state.set","params":{"form":"shared","#
+                + #""idempotencyKey":"k1","changes":[{"field":"far","press":true}]}}"#)
+        try other.takeOrders()
+        for message in other.toServer where message.isPresence { owner.receive(message) }
+        other.toServer = []
+        try owner.takeOrders()
+        owner.toServer.removeAll(where: \.isPresence)
+        #expect(presses("far")[0] == 1)
+        fleet.world.sites.disconnected(0)
+        try owner.killDaemon()
+        owner.comeUp()
+        try fleet.world.spend(seconds: 15)
+        _ = try pressed(press("far", 1, #","idempotencyKey":"k1""#))
+        #expect(presses("far") == [1, 1])
     }
 
     @Test("the answer waits until the press is here, and no longer than others")

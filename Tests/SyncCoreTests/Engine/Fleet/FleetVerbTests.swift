@@ -194,6 +194,36 @@ struct FleetVerbTests {
         #expect((other.engine.received[fleet.bob] ?? []).suffix(1).joined().contains("result"))
     }
 
+    @Test("a verb that waits on its way with a beacon before it is not done later")
+    func lateWithBeacon() throws {
+        let fleet = try VerbFleet()
+        try leased(fleet)
+        let (owner, other) = (fleet.world.hosts[0], fleet.world.hosts[1])
+        let before = fleet.revision(0)
+        var kept: [LinkPublication] = []
+        func wait(seconds: Int) throws {
+            for _ in 0..<seconds * 4 {
+                try other.takeOrders()
+                kept += other.toServer.filter(\.isEphemeral)
+                other.toServer.removeAll(where: \.isEphemeral)
+                try fleet.world.rest()
+                fleet.world.pass(milliseconds: 250)
+            }
+        }
+        try wait(seconds: 11)
+        other.engine.ask(
+            fleet.bob,
+            #"{"jsonrpc":"2.0","id":8,"method":"state.lease","params":"#
+                + #"{"form":"shared","field":"level","end":true}}"#)
+        try wait(seconds: 7)
+        let answers = (other.engine.received[fleet.bob] ?? []).suffix(1).joined()
+        #expect(answers.contains("nothing was done"))
+        #expect(kept.first?.isPresence == false && kept.contains(where: \.isPresence))
+        for message in kept { owner.receive(message) }
+        try fleet.world.rest()
+        #expect(fleet.revision(0) == before && owner.value("level") == 20)
+    }
+
     @Test("a client that leaves gets no answer, and others get theirs")
     func left() throws {
         let fleet = try VerbFleet()
