@@ -48,4 +48,16 @@ struct ExampleTests {
         #expect(session.out.contains("conflict with chocolate"), "\(session.out)")
         #expect(session.out.contains("scoops=4"), "\(session.out)")
     }
+
+    @Test("two hosts go on alone while the server is gone, and have the same afterwards")
+    func linkDemo() throws {
+        let session = try ChildProcess.run(
+            ["scripts/demo-link"],
+            environment: ["PICKERSYNC_BIN": builtProducts.path, "DEMO": "script"])
+        #expect(session.status == 0, "\(session.out)")
+        #expect(session.out.contains("2 unsent"), "\(session.out)")
+        let after = session.out.components(separatedBy: "The network is healed").last ?? ""
+        #expect(after.components(separatedBy: "replicas=6\ntraffic=30").count == 3, "\(after)")
+        #expect(after.contains("agrees with 1 of 1 hosts"), "\(after)")
+    }
 }
