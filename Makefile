@@ -168,7 +168,7 @@ renew-cost: test-dependencies ## updates Benchmarks/cost.tsv
 	@scripts/check-cost $(release)/HotPaths --renew
 
 .PHONY: bench
-bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in under three minutes
+bench: build ## side by side with others, into docs/benchmarks.md, and then bench-link; QUICK=1 in minutes
 	@scripts/dependencies build bench
 	@mkdir -p $(BUILD)/bench
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/load Benchmarks/load/*.c
@@ -176,6 +176,7 @@ bench: build ## side by side with others, into docs/benchmarks.md; QUICK=1 in un
 	    $$(pkg-config --cflags --libs libuv)
 	$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror -o $(BUILD)/bench/keys Benchmarks/keys.c -lutil
 	@python3 Benchmarks/bench.py --release $(release) --build $(BUILD)/bench $(if $(QUICK),--quick)
+	@$(MAKE) --no-print-directory bench-link
 
 .PHONY: bench-keys
 bench-keys: build ## a key in one live form to the cells of another, beside a relay; QUICK=1

@@ -173,6 +173,21 @@ def sustained(here):
     return EDITS / (time.monotonic() - began)
 
 
+def synced(binary):
+    """The same where the server syncs each message to its disk before it acknowledges it; None for
+    a server that has no such option, and syncs from time to time."""
+    if tuple(map(int, fleet.version(binary).split("."))) < (2, 10):
+        return None
+    here = fleet.Fleet(
+        2, binary, arguments=["--link", "forms=bench-*"], edit=lambda config: config.replace(
+            "jetstream {", "jetstream {\n  sync_interval: always", 1))
+    load(here.hosts[0], "prepare", "--fields", 10)
+    until_equal(here.hosts)
+    figure = sustained(here)
+    here.stop()
+    return figure
+
+
 def catching_up(here):
     """Transactions a second that a host which was away joins and makes durable."""
     first, away = here.hosts
@@ -297,6 +312,9 @@ def measure(binary):
         "10 s, forms right in the first")
     fleet.halt(plain.daemon)
     here.stop()
+    figure = synced(binary)
+    row("transactions a second, as above, and the server syncs each message",
+        "%.0f" % figure if figure else "this server cannot be told to", "10,000")
 
 
 say("# Figures of the link\n")

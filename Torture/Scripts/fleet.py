@@ -196,7 +196,7 @@ class Host:
 class Fleet:
     """Hosts, a server, and a forwarder between them; the form is on all of them."""
 
-    def __init__(self, hosts, binary, writers=1, arguments=(), guests=()):
+    def __init__(self, hosts, binary, writers=1, arguments=(), guests=(), edit=lambda config: config):
         self.network = network.Network()
         self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
         os.makedirs(self.folder)
@@ -204,7 +204,7 @@ class Fleet:
             os.chmod(each, 0o755)
         self.names = ["web%d" % (number + 1) for number in range(hosts)]
         self.server = Server(
-            self.network.place(), binary, self.names + list(guests), self.folder + "/nats")
+            self.network.place(), binary, self.names + list(guests), self.folder + "/nats", edit)
         self.servers = [self.server]
         self.make_key()
         self.hosts = [
@@ -277,15 +277,15 @@ class Fleet:
                     host.name, hosts[0].name, apart[:5])
         return None
 
-    def agreement(self, seconds=PATIENCE, among=None):
-        """Seconds until all hosts agreed; None where they did not."""
+    def agreement(self, seconds=PATIENCE, among=None, since=None):
+        """Seconds until all hosts agreed, from now or that time on; None where they did not."""
         began = time.monotonic()
         while (why := self.disagreement(among)) is not None:
             self.why = why
             if time.monotonic() - began > seconds:
                 return None
             time.sleep(0.1)
-        return time.monotonic() - began
+        return time.monotonic() - (since or began)
 
     def is_up(self, seconds=PATIENCE):
         """Whether the links of all hosts come up in that time."""
@@ -296,19 +296,18 @@ class Fleet:
             time.sleep(0.1)
         return True
 
-    def settle(self, crowds, findings, ledgers=None, mend=None):
+    def settle(self, crowds, findings, ledgers=None, agreement=None):
         """Stops writers, waits for agreement, and compares each host with the ledgers of all.
 
-        `ledgers` are those of crowds before, and takes those of these crowds. `mend` is asked for
-        help if there is no agreement. Gives the seconds to agreement, edits, revisions seen, and
-        the times of edits."""
+        `ledgers` are those of crowds before, and takes those of these crowds. `agreement` is who
+        waits, else it is `self.agreement`. Gives the seconds to agreement, edits, revisions seen,
+        and the times of edits."""
         ledgers = [] if ledgers is None else ledgers
         ledgers += [each.stop() for each in crowds]
-        waited = self.agreement()
-        if waited is None and mend and mend():
-            waited = self.agreement()
+        began = time.monotonic()
+        waited = (agreement or self.agreement)()
         if waited is None:
-            findings.append("no agreement after %d s: %s" % (PATIENCE, self.why))
+            findings.append("no agreement after %d s: %s" % (time.monotonic() - began, self.why))
         wanted = {}
         for ledger in ledgers:
             wanted.update(ledger["notes"])
@@ -366,32 +365,3 @@ class Fleet:
             server.kill()
         if self.forwarder:
             peers.end(self.forwarder.pid)
-
-
-class Sites(Fleet):
-    """A site of one host, the hub, and a leaf site of two. Each site is one machine, whose cable is
-    its connection to the other one."""
-
-    def __init__(self, binary, writers=1):
-        self.network = network.Network()
-        self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
-        os.makedirs(self.folder)
-        self.writers, self.forwarder = writers, None
-        hub, self.leaf = self.network.place(), self.network.place()
-        self.server = Server(
-            hub, binary, ["--stream", "hub", "--stream", "berlin", "web1"], self.folder + "/hub")
-        leaf = Server(
-            self.leaf, binary,
-            ["--stream", "berlin", "--stream", "hub", "--leaf-of", "hub", "db1", "db2"],
-            self.folder + "/berlin", lambda config: config.replace(
-                "PASSWORD@ADDRESS", "%s@%s" % (self.server.passwords["berlin"], hub.address)))
-        self.servers = [self.server, leaf]
-        self.make_key()
-        self.names = ["web1", "db1", "db2"]
-        homes = [(hub, ("hub", "berlin"))] + [(self.leaf, ("berlin", "hub"))] * 2
-        self.hosts = [
-            Host(number, name, place, self.key, self.folder + "/" + name, streams=streams)
-            for number, (name, (place, streams)) in enumerate(zip(self.names, homes))]
-        self.share(len(self.hosts), [
-            "nats://%s:%s@127.0.0.1:4222" % (host.name, server.passwords[host.name])
-            for host, server in zip(self.hosts, [self.server, leaf, leaf])])
