@@ -196,7 +196,8 @@ class Host:
 class Fleet:
     """Hosts, a server, and a forwarder between them; the form is on all of them."""
 
-    def __init__(self, hosts, binary, writers=1, arguments=(), guests=(), edit=lambda config: config):
+    def __init__(self, hosts, binary, writers=1, arguments=(), guests=(),
+                 edit=lambda config: config):
         self.network = network.Network()
         self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
         os.makedirs(self.folder)
