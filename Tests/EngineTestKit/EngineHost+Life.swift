@@ -76,7 +76,10 @@ extension EngineHost {
     ) -> ConnectionID {
         let id = ConnectionID(nextConnection)
         nextConnection += 1
-        inboxes[id] = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
+        // The bridge takes the largest frame that there is.
+        let isBridge = uid == configuration.link?.bridgeUID
+        inboxes[id] = FrameDecoder(
+            frameBytesMax: isBridge ? 64 << 20 : configuration.limits.maxFrame)
         received[id] = []
         run(
             .connected(

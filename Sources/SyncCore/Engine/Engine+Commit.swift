@@ -263,6 +263,7 @@ extension Engine {
         switch event {
         case .redefined(let form, let listing):
             form.forgetGoneNames()
+            if let log = listing.newLog { begin(log, of: form) }
             for subscription in Array(form.subscriptions)
             where !mayRead(listing.readers, subscription.connection.peer) {
                 revoke(subscription, at: listing.revision)
@@ -282,6 +283,16 @@ extension Engine {
             registry.remove(form)
             show(form, upTo: listing.revision)
             notifyListWatchers(listing.frame, for: listing.readers)
+        }
+    }
+
+    /// What was shown of a form is not enough for its subscribers: they come again, and get all.
+    private func begin(_ log: String, of form: LiveForm) {
+        form.log = log
+        if form.nextLog == log { form.nextLog = nil }
+        form.changeLog.dropShown(registry.retained)
+        for subscription in Array(form.subscriptions) {
+            sayGoodbye(subscription.connection, .restart)
         }
     }
 

@@ -6,7 +6,7 @@ extension Engine {
     func connect(_ id: ConnectionID, _ peer: Peer) {
         let account = scheduler.join(environment.accountUID(peer.uid))
         let connection = Connection(
-            id, peer: peer, account: account, frameBytesMax: configuration.limits.maxFrame)
+            id, peer: peer, account: account, frameBytesMax: frameBytesMax(of: peer))
         connections.insert(connection)
         counters.connections += 1
         let limits = configuration.limits
@@ -21,6 +21,14 @@ extension Engine {
                 .debug, "connection \(id.number) from \(peer.whom)",
                 [.connection(id)] + peer.logFields)
         }
+    }
+
+    /// What the bridge brings has a size of its own. The fleet keeps it, and it would come again
+    /// after each reconnection.
+    private func frameBytesMax(of peer: Peer) -> Int {
+        let max = configuration.limits.maxFrame
+        guard peer.uid == configuration.link?.bridgeUID else { return max }
+        return Swift.max(max, LinkMessage.frameBytesMax)
     }
 
     /// Whether one more connection of a uid would be beyond a limit.
@@ -158,12 +166,14 @@ extension Engine {
     }
 
     /// Charges the bytes of an incomplete frame to its uid. Beyond the limit the connection is
-    /// closed, because an incomplete frame cannot be processed later.
+    /// closed, because an incomplete frame cannot be processed later. The link has one connection,
+    /// and so one frame.
     private func chargeUnfinished(_ more: Int, _ connection: Connection) {
         let account = connection.account
         account.unfinishedBytes += more
         let max = configuration.limits.unfinishedBytesPerUserMax
-        guard connection.decoder.gatheredBytes > 0, account.unfinishedBytes > max else { return }
+        guard connection.decoder.gatheredBytes > 0, account.unfinishedBytes > max, !account.isLink
+        else { return }
         account.unfinishedBytes -= connection.decoder.gatheredBytes
         connection.decoder = FrameDecoder(frameBytesMax: configuration.limits.maxFrame)
         refuse(
@@ -209,7 +219,7 @@ extension Engine {
 
     private func refuseFrame(_ connection: Connection, length: UInt32) {
         counters.refused += 1
-        let max = configuration.limits.maxFrame
+        let max = connection.decoder.frameBytesMax
         let error = WireError.limit(
             "maxFrame", max: max,
             length == 0

@@ -72,6 +72,7 @@ extension Engine {
         }
         if form.existence == .gone { registry.remove(form) }
         form.working = form.committed.copy()
+        form.nextLog = nil
         form.changeLog.remove(from: form.changeLog.next, registry.retained)
         form.link?.drop()
         if let lives {

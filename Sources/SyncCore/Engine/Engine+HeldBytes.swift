@@ -1,7 +1,8 @@
 // Memory that a user's connections hold, and which connections are closed when it is too much.
 
 extension Engine {
-    /// Charges a connection's memory to its account.
+    /// Charges a connection's memory to its account. That of the link has other bounds: it gets no
+    /// more orders while it has `answerBytesMax` of them, and one may be larger than this limit.
     func chargeHeld(_ connection: Connection) {
         let bytes =
             connection.owedBytes + connection.inboxBytes + connection.writingBytes
@@ -10,7 +11,7 @@ extension Engine {
         let account = connection.account
         account.heldBytes += bytes - connection.heldBytes
         connection.heldBytes = bytes
-        if account.heldBytes > configuration.limits.heldBytesPerUserMax {
+        if account.heldBytes > configuration.limits.heldBytesPerUserMax, !account.isLink {
             effects.cutOff(.greedy(account))
         }
     }

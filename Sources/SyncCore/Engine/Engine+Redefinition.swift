@@ -48,10 +48,12 @@ extension Engine {
 
     /// Adds the revision of a new definition to the gathering batch.
     ///
-    /// - Parameter before: The state before; `nil` for a new form.
+    /// - Parameters:
+    ///   - before: The state before; `nil` for a new form.
+    ///   - beginsLog: whether subscribers need more than the notification.
     func publishDefinition(
         _ frame: [UInt8], _ record: RevisionRecord, of form: LiveForm, before: FormState?,
-        _ message: String?
+        _ message: String?, beginsLog: Bool = false
     ) {
         let state = form.working
         expectSecrets(of: state.definition)
@@ -62,9 +64,11 @@ extension Engine {
             form: form.key, revision: state.revision, at: clocks.steadyMilliseconds(),
             frame: before == nil ? SharedBytes(frame) : append(frame, touched: nil, to: form),
             record: record)
+        if beginsLog { form.nextLog = newLogName() }
         let listing = OpenBatch.Listing(
             frame: form.changed(.defined(state.described()), at: state.revision, message),
-            readers: readers(of: form, state), revision: state.revision)
+            readers: readers(of: form, state), revision: state.revision,
+            newLog: beginsLog ? form.nextLog : nil)
         publish(
             before == nil
                 ? .created(form, listing: listing)
@@ -95,16 +99,20 @@ extension Engine {
         }
         return try adopt(
             state, of: form, isCreation: change.isCreation, by: author, at: stamp.milliseconds,
-            message)
+            message
+        ).frame
     }
 
     /// Makes a state with another definition the working state, and returns the notification for
     /// subscribers.
+    ///
+    /// - Parameter isJoined: Another host has taken it, so it is not refused for its values: if
+    ///   they do not fit, the notification lacks them.
     /// - Throws: as `redefine`.
     func adopt(
         _ state: FormState, of form: LiveForm, isCreation: Bool, by author: Author, at time: Int64,
-        _ message: String?
-    ) throws(WireError) -> [UInt8] {
+        _ message: String?, isJoined: Bool = false
+    ) throws(WireError) -> (frame: [UInt8], lacksValues: Bool) {
         let before = form.working
         form.working = state
         form.working.revision = before.revision + 1
@@ -123,7 +131,11 @@ extension Engine {
             for place in changes.indices { changes[place].was = nil }
             frame = notification(of: form, changes, message)
         }
-        guard frame.count - Frame.headerBytes > max else { return frame }
+        if frame.count - Frame.headerBytes <= max { return (frame, false) }
+        if isJoined {
+            let short = notification(of: form, [], message)
+            if short.count - Frame.headerBytes <= max { return (short, true) }
+        }
         form.working = before
         throw .limit(
             "maxFrame", max: max,

@@ -12,6 +12,8 @@ package final class LiveForm {
     let owner: UInt32
     /// The name of a contiguous log of revisions.
     var log: String
+    /// The one that begins with a definition which is not durable yet.
+    var nextLog: String?
 
     package var working: FormState
     package var committed: FormState

@@ -127,6 +127,8 @@ package struct LinkMessage: Hashable, Sendable {
     /// The most bytes of headers and body in one message: a part is opened and sealed in well under
     /// a millisecond, and fits in a frame between daemon and bridge.
     package static let payloadMax = 256 << 10
+    /// Bytes of the largest frame between daemon and bridge: the payload as base64, and the rest.
+    static let frameBytesMax = 512 << 10
     /// The least payload of a server with which a link works, in bytes.
     package static let payloadMin = 1536
 

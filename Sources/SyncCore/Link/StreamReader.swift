@@ -118,11 +118,15 @@ struct StreamReader {
     var wasMissing = false
     /// The place behind which a consumer delivered nothing, although the stream has more.
     var stuckAt: UInt64?
-    /// The runs of each replica, in the order of the log.
-    private var runs: [ReplicaID: [UInt64]] = [:]
+    /// The newest runs of each replica, in the order of the log, and when it was last heard.
+    private var runs: [ReplicaID: (known: [UInt64], heard: UInt64)] = [:]
+    /// The replicas of which they are kept. Any host with the key may name others without end.
+    private let replicasMax: Int
+    private var messages: UInt64 = 0
 
     init(site: String, kept: LinkCursor.Stream?, _ limits: Limits) {
         self.site = site
+        replicasMax = 4 * limits.linkHostsMax
         parts = PartCollector(limits)
         stream = kept?.created
         // Forms that waited are tried again: this may be the daemon that can read them.
@@ -275,15 +279,24 @@ struct StreamReader {
     }
 
     /// Two machines that publish as one replica take turns in the log. One run of a daemon that
-    /// follows another does not come back.
+    /// follows another does not come back. A replica that was not heard for the longest time is
+    /// forgotten when there are too many; a copy of it is then found once it comes back again.
     ///
     /// - Returns: whether this message shows that.
     mutating func showsCopy(_ headers: LinkHeaders) -> Bool {
-        var known = runs[headers.replica, default: []]
-        guard known.last != headers.run else { return false }
+        messages += 1
+        var known = runs[headers.replica]?.known ?? []
+        guard known.last != headers.run else {
+            runs[headers.replica]?.heard = messages
+            return false
+        }
         let isBack = known.contains(headers.run)
         if isBack { known = [] }
-        runs[headers.replica] = known.suffix(7) + [headers.run]
+        runs[headers.replica] = (known.suffix(7) + [headers.run], messages)
+        if runs.count > replicasMax {
+            let oldest = runs.min { $0.value.heard < $1.value.heard }
+            if let oldest { runs[oldest.key] = nil }
+        }
         return isBack
     }
 }

@@ -76,7 +76,8 @@ package struct WholeKeeper: Sendable {
         forms[form]?.wholes.contains { context.isSubset(of: $0.context) } ?? false
     }
 
-    /// Looks at the rule for each form, and says when to write what it misses.
+    /// Looks at the rule for each form, and says when to write what it misses. Forms that are not
+    /// here any more are forgotten, unless a whole of them is still due.
     ///
     /// - Parameter ageMax: how long the stream keeps a message, in milliseconds.
     package mutating func look(
@@ -84,6 +85,8 @@ package struct WholeKeeper: Sendable {
         random: () -> UInt64, now: UInt64
     ) {
         looksAt = now + Self.period
+        let here = Set(shared.lazy.map(\.form))
+        forms = forms.filter { $0.value.writesAt != nil || here.contains($0.key) }
         for (name, context) in shared {
             var form = forms[name, default: Form()]
             let step = ageMax / 8

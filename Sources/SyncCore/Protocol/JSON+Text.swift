@@ -15,16 +15,19 @@ extension JSON {
         self = try tape.withRoot(of: bytes) { root throws(JSONError) in try root.json() }
     }
 
-    /// Parses JSON text from the store, with any number of combining marks in a row: an earlier
-    /// version accepted them.
+    /// Parses JSON text from the store or another host, with any number of combining marks in a
+    /// row: an earlier version accepted them. A definition may be in objects around it.
     init(stored bytes: [UInt8]) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
             let text = UnsafeRawBufferPointer(buffer)
             var tape = JSONTape()
-            try tape.scan(text)
+            try tape.scan(text, depthMax: JSON.depthMax + JSON.storedAround)
             return try tape.withRoot(of: text) { root throws(JSONError) in try root.json() }
         }
     }
+
+    /// How many objects and arrays the daemon puts around what it was given.
+    private static let storedAround = 4
 
     /// Parses one JSON text of UTF-8 bytes.
     public init(parsing bytes: [UInt8], depthMax: Int = JSON.depthMax) throws(JSONError) {

@@ -182,6 +182,18 @@ struct AgreementTests {
         #expect(look(5_000_000, known) == ["deploy"])
     }
 
+    @Test("wholes of forms that are not here are forgotten, but not what is due of them")
+    func forgotten() {
+        var keeper = WholeKeeper()
+        for form in ["deploy", "gone", "asked"] { keeper.saw(form, covering: known, at: 0) }
+        keeper.demand("asked", .asked, random: { 3 }, now: 0)
+        keeper.look(
+            at: [("deploy", known)], ageMax: 8_000_000, wall: 0, random: { 0 }, now: 0)
+        let kept = ["deploy", "gone", "asked"].filter { keeper.has($0, covering: known) }
+        #expect(kept == ["deploy", "asked"])
+        #expect(keeper.due(ageMax: 8_000_000, wall: 0, now: 3).map(\.form) == ["asked"])
+    }
+
     @Test("a whole on disagreement is written whatever the log has")
     func demanded() {
         var keeper = WholeKeeper()

@@ -250,7 +250,16 @@ extension Engine {
         }
         tellFleetOfDeleted()
         giveWantedWholes(to: fleet)
+        giveRoom(fleet)
         followFleetAlone()
+    }
+
+    /// Forms of other hosts are made for which there was no room, if there is now.
+    func giveRoom(_ fleet: FleetLink) {
+        guard !fleet.waitingForRoom.isEmpty, forms.count < configuration.limits.formsMax else {
+            return
+        }
+        for form in fleet.waitingForRoom.sorted() { fleet.endWaiting(form, at: now) }
     }
 
     /// A batch failed. Until the store is healthy again nothing is joined.

@@ -157,7 +157,10 @@ extension Engine {
         switch join(shared) {
         case .joined: fleet.counters.joined += 1
         case .known: fleet.counters.known += 1
-        case .refused: fleet.counters.refused["notShared", default: 0] += 1
+        case .refused:
+            fleet.counters.refused["notShared", default: 0] += 1
+            // Of what is not here no whole is ever due.
+            return true
         case .held(let why):
             let own = form(named: shared.form)?.working.shared?.lives
             let isOther = own.map { !$0.isSame(as: shared.lives) } ?? false

@@ -292,18 +292,20 @@ extension Engine {
         }
         let record = item.record
         let time = record?.at ?? now.wallMilliseconds
-        let frame: [UInt8]
+        let told: (frame: [UInt8], lacksValues: Bool)
         do {
-            frame = try adopt(
-                state, of: form, isCreation: before == nil, by: author, at: time, item.message)
+            told = try adopt(
+                state, of: form, isCreation: before == nil, by: author, at: time, item.message,
+                isJoined: true)
         } catch { throw JoinProblem(error.message) }
         publishDefinition(
-            frame,
+            told.frame,
             RevisionRecord(
                 kind: record?.kind ?? .sync, at: time, by: author, session: record?.session,
                 isJoined: true,
                 .details(.init(touchesAll: true, approval: record?.details.approval))),
-            of: form, before: before, item.message)
+            of: form, before: before, item.message,
+            beginsLog: told.lacksValues && before != nil)
     }
 
     /// Another life of this store has made writes under our name, which we do not know: the store

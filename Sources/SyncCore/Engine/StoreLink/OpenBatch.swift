@@ -30,6 +30,8 @@ struct OpenBatch {
         let frame: [UInt8]
         let readers: FormReaders
         let revision: UInt64
+        /// The log that begins behind that revision, if its notification lacks values.
+        var newLog: String?
     }
 
     /// A response that is sent when a batch is committed.
@@ -240,7 +242,7 @@ extension LiveForm {
     func row(_ state: FormState) -> FormRow {
         let definition = state.definition.text
         return FormRow(
-            key: key, name: name, log: log, owner: owner, version: state.version,
+            key: key, name: name, log: nextLog ?? log, owner: owner, version: state.version,
             revision: state.revision, definition: definition,
             applied: state.applied == state.definition.json ? definition : state.applied.encoded,
             context: state.context.encoded)

@@ -97,4 +97,22 @@ struct FleetFileTests {
         try apply(older, on: host)
         #expect(host.value("more") == nil && host.value("note") == "")
     }
+
+    @Test("a file that is nested as deep as files may be is shared, and read again at a start")
+    func deepest() throws {
+        let world = try LinkedFleet(seed: 66)
+        let (one, two) = (world.hosts[0], world.hosts[1])
+        let condition = (0..<14).reduce(#"{"note":"x"}"#) { inner, level in
+            #"{"\#(level % 2 == 0 ? "any" : "all")":[\#(inner)]}"#
+        }
+        let text =
+            #"{"form":"shared","fields":[{"id":"note","type":"text"},"#
+            + #"{"id":"more","type":"text","enabledWhen":\#(condition)}]}"#
+        try apply(text, on: one)
+        #expect(try world.settle() == nil)
+        #expect(try two.value("more") == #require(one.value("more")))
+        try restart(one, world, with: text)
+        try restart(two, world, with: text)
+        #expect(one.value("more") == "" && two.value("more") == "")
+    }
 }

@@ -88,6 +88,23 @@ struct FleetRefusalTests {
         #expect(host.value("count") == 1)
     }
 
+    @Test("a whole of a form that is not shared here is refused, and leaves nothing")
+    func notShared() throws {
+        let world = try settled(seed: 6)
+        let context = CausalContext(dots: [Dot(ReplicaID(id: 7, epoch: 1), 1)])
+        let whole = WholeForm(
+            form: "apart", lives: FormLives(present: 1), context: context, stores: [])
+        world.hosts[0].toServer.append(
+            try message([LinkItem(.whole, whole.encoded)], as: .whole(form: "apart")))
+        try world.spend(seconds: 1)
+        for host in world.hosts {
+            let fleet = try #require(host.engine.engine.fleet)
+            #expect(fleet.counters.refused["notShared"] == 1)
+            let isKept = fleet.machine.hasWhole(of: "apart", covering: CausalContext())
+            #expect(!isKept)
+        }
+    }
+
     @Test("a message of a newer version: its form waits, which is said, and edits go on here")
     func newer() throws {
         let world = try settled(seed: 3)
