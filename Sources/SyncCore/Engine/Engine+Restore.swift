@@ -108,7 +108,7 @@ extension Engine {
         readNewlyShared()
         // No batch may follow that would tell of a form that is shared from now on.
         for form in forms { tellFleet(of: form) }
-        if let fleet { giveRoom(fleet) }
+        if let fleet { makeWaiting(fleet) }
         followFleetAlone()
         decoder.bounds = RequestBounds(configuration.limits)
         for form in forms { form.runs?.desk.reclaimMilliseconds = reclaimMilliseconds }

@@ -42,8 +42,8 @@ package struct LinkVerb: Sendable {
     package let to: String
     /// The start of its daemon. A later one does not know what was done.
     package let run: UInt64
-    /// Nobody does it later: milliseconds since 1970 on the clock of the host that it is for, as far
-    /// as the one that says it knows that clock. If it knows an old beacon, this is too early, and
+    /// Nobody does it later: milliseconds since 1970 on the clock of the host that it is for, as
+    /// the one that says it knows that clock. After a beacon that came late this is too early, and
     /// never too late.
     package let until: Int64
     /// Who wants it.

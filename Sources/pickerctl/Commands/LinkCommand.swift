@@ -368,8 +368,8 @@ struct LinkReport {
 extension OtherDefinition {
     /// For people on a host.
     func text(on host: String?) -> String {
-        "two definitions met; that of \(by.name(on: host)), \(LocalTime.text(at)), is not in force; "
-            + "pickerctl form apply replaces both"
+        "two definitions met; that of \(by.name(on: host)), \(LocalTime.text(at)), is not in "
+            + "force; pickerctl form apply replaces both"
     }
 }
 

@@ -250,16 +250,16 @@ extension Engine {
         }
         tellFleetOfDeleted()
         giveWantedWholes(to: fleet)
-        giveRoom(fleet)
+        makeWaiting(fleet)
         followFleetAlone()
     }
 
-    /// Forms of other hosts are made for which there was no room, if there is now.
-    func giveRoom(_ fleet: FleetLink) {
-        guard !fleet.waitingForRoom.isEmpty, forms.count < configuration.limits.formsMax else {
+    /// Makes the forms of other hosts that were too many, if they are not any more.
+    func makeWaiting(_ fleet: FleetLink) {
+        guard !fleet.beyondFormsMax.isEmpty, forms.count < configuration.limits.formsMax else {
             return
         }
-        for form in fleet.waitingForRoom.sorted() { fleet.endWaiting(form, at: now) }
+        for form in fleet.beyondFormsMax.sorted() { fleet.endWaiting(form, at: now) }
     }
 
     /// A batch failed. Until the store is healthy again nothing is joined.

@@ -57,8 +57,8 @@ package final class FleetLink {
     var refusedForms: Set<String> = []
     /// The lives of edits that came before their form and wait for it, by its name.
     var earlyLives: [String: FormLives] = [:]
-    /// Forms of other hosts for which there was no room; they are tried again once there is.
-    var waitingForRoom: Set<String> = []
+    /// Forms of other hosts that were more than `formsMax`; they are tried again once they are not.
+    var beyondFormsMax: Set<String> = []
     /// The digests of forms, with the writes that they cover.
     var digests: [String: (context: CausalContext, digest: UInt64)] = [:]
 
@@ -162,7 +162,7 @@ package final class FleetLink {
     /// A form waits; returns whether that was not known.
     func waits(_ form: String, because why: String) -> Bool {
         let held = Set(machine.heldForms)
-        waitingForRoom = waitingForRoom.filter { $0 == form || held.contains($0) }
+        beyondFormsMax = beyondFormsMax.filter { $0 == form || held.contains($0) }
         heldBecause = heldBecause.filter { held.contains($0.key) }
         return heldBecause.updateValue(why, forKey: form) != why
     }
@@ -190,7 +190,7 @@ package final class FleetLink {
         otherForms[form] = nil
         earlyLives[form] = nil
         heldBecause[form] = nil
-        waitingForRoom.remove(form)
+        beyondFormsMax.remove(form)
         machine.release(form, at: now)
     }
 

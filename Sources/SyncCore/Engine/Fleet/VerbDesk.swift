@@ -7,7 +7,8 @@
 //     asked for:  (unknown) ──▶ under way ──▶ answered ──its end has passed──▶ (unknown)
 //
 // Invariants: a request is done at most once, because its id is known until it is too late for it.
-// At most twice `passedMax` wait and `askedMax` are known, with `answerBytesMax`, whatever arrives. Confined to the loop.
+// At most twice `passedMax` wait and `askedMax` are known, with `answerBytesMax`, whatever arrives.
+// Confined to the loop.
 
 /// Somebody on another host, whose daemon passed a request on.
 final class HostCall {

@@ -216,7 +216,7 @@ extension Engine {
     ) throws(JoinProblem) {
         guard let said = SharedDefinition(in: joined.hidden) else { throw .unreadable(nil) }
         guard forms.count < configuration.limits.formsMax else {
-            fleet?.waitingForRoom.insert(item.form)
+            fleet?.beyondFormsMax.insert(item.form)
             throw JoinProblem(
                 "there are \(configuration.limits.formsMax) forms already; delete one first")
         }

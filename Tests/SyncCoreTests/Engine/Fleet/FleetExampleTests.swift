@@ -73,7 +73,7 @@ struct FleetExampleTests {
         let own = #",{"id":"own","type":"text"}"#
         world.apply(fields)
         #expect(try world.settle() == nil)
-        // The same at the same time is no conflict.
+        // The same at the same time does not conflict.
         for (both, number) in [(true, 0), (false, 1)] {
             for host in world.hosts[..<2] {
                 world.cut(host)

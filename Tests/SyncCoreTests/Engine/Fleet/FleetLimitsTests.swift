@@ -128,8 +128,8 @@ struct FleetLimitsTests {
         #expect(host.value("note") == "short")
     }
 
-    @Test("a form for which there was no room is made once there is", arguments: [true, false])
-    func room(isDeleted: Bool) throws {
+    @Test("a form that was more than formsMax is made once it is not", arguments: [true, false])
+    func formsMax(isDeleted: Bool) throws {
         let world = try LinkedFleet(seed: 5, limits: limits("formsMax", 1))
         let (host, full) = (world.hosts[0], world.hosts[1])
         full.engine.ask(
