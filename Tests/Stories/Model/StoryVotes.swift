@@ -180,6 +180,7 @@ extension StoryModel {
         let approval: [(String, JSON)] = [
             ("proposal", .integer(proposal.id)), ("approvedBy", .array(authors)),
         ]
+        var revision = forms[place].revision
         switch trial {
         case .stale: break
         case .values(let transaction, _):
@@ -187,14 +188,16 @@ extension StoryModel {
                 transaction, kind: .set, session: proposal.session, message: proposal.message,
                 approval: approval)
             if !transaction.written.isEmpty { publish(place) }
+            revision = forms[place].revision
         case .definition(let new, let applied, let kind, _):
             redefine(
                 place, new, applied: applied, kind, proposal.by, proposal.message,
                 approval: approval)
+            // Presses that the new definition ends are a revision of their own.
+            revision = forms[place].revision
             adoptRuns(place, before: form)
         }
-        end(
-            &proposal, as: "applied", place, by + [("revision", .integer(forms[place].revision))])
+        end(&proposal, as: "applied", place, by + [("revision", .integer(revision))])
         let result = proposal.result
         if case .values(let transaction, _) = trial, !transaction.presses.isEmpty { serve(place) }
         return Outcome(answer: .result(result))
