@@ -158,33 +158,57 @@ struct FleetVerbTests {
         #expect(fleet.world.hosts[0].value("level") == 5)
     }
 
-    @Test("a verb that gets no answer is given up, and one that comes later is not done")
-    func late() throws {
+    /// A lease of the first host is ended on the second one.
+    private static let leaseEnd =
+        #"{"jsonrpc":"2.0","id":8,"method":"state.lease","params":"#
+        + #"{"form":"shared","field":"level","end":true}}"#
+
+    /// Lets time pass, and returns what the second host said meanwhile, which nobody got.
+    private func hold(
+        _ what: (LinkPublication) -> Bool, seconds: Int, _ fleet: VerbFleet
+    ) throws -> [LinkPublication] {
+        let other = fleet.world.hosts[1]
+        var kept: [LinkPublication] = []
+        for _ in 0..<seconds * 4 {
+            try other.takeOrders()
+            kept += other.toServer.filter(what)
+            other.toServer.removeAll(where: what)
+            try fleet.world.rest()
+            fleet.world.pass(milliseconds: 250)
+        }
+        return kept
+    }
+
+    @Test(
+        "a verb that gets no answer is given up, and one that comes later is not done",
+        arguments: [false, true])
+    func late(heldWithBeacon: Bool) throws {
         let fleet = try VerbFleet()
         try leased(fleet)
         let (owner, other) = (fleet.world.hosts[0], fleet.world.hosts[1])
         let before = fleet.revision(0)
-        let request =
-            #"{"jsonrpc":"2.0","id":8,"method":"state.lease","params":"#
-            + #"{"form":"shared","field":"level","end":true}}"#
-        #expect(other.engine.ask(fleet.bob, request).isEmpty)
-        var kept: [LinkPublication] = []
-        for _ in 0..<28 {
-            try other.takeOrders()
-            kept += other.toServer.filter(\.isPresence)
-            other.toServer.removeAll(where: \.isPresence)
-            try fleet.world.rest()
-            fleet.world.pass(milliseconds: 250)
-        }
+        let what = heldWithBeacon ? \LinkPublication.isEphemeral : \.isPresence
+        // A late beacon before the verb must not make the owner think that it comes in time.
+        var kept = try hold({ $0[keyPath: what] }, seconds: heldWithBeacon ? 11 : 0, fleet)
+        #expect(kept.contains { !$0.isPresence } == heldWithBeacon)
+        #expect(other.engine.ask(fleet.bob, Self.leaseEnd).isEmpty)
+        kept += try hold({ $0[keyPath: what] }, seconds: 7, fleet)
         // It is said again each second.
-        #expect(kept.count >= 5)
+        #expect(kept.count(where: \.isPresence) >= 5)
         let answers = (other.engine.received[fleet.bob] ?? []).suffix(1).joined()
         #expect(answers.contains("unavailable") && answers.contains("nothing was done"))
         for message in kept { owner.receive(message) }
         try fleet.world.rest()
         #expect(fleet.revision(0) == before && owner.value("level") == 20)
-        // The same of one that arrives in time is done, once, however often it comes.
-        #expect(other.engine.ask(fleet.bob, request).isEmpty)
+    }
+
+    @Test("a verb that arrives in time is done once, however often it comes")
+    func repeated() throws {
+        let fleet = try VerbFleet()
+        try leased(fleet)
+        let (owner, other) = (fleet.world.hosts[0], fleet.world.hosts[1])
+        let before = fleet.revision(0)
+        #expect(other.engine.ask(fleet.bob, Self.leaseEnd).isEmpty)
         try other.takeOrders()
         let verbs = other.toServer.filter(\.isPresence)
         #expect(verbs.count == 1)
@@ -192,36 +216,6 @@ struct FleetVerbTests {
         try fleet.world.rest()
         #expect(fleet.revision(0) == before + 1 && owner.value("level") == 5)
         #expect((other.engine.received[fleet.bob] ?? []).suffix(1).joined().contains("result"))
-    }
-
-    @Test("a verb that waits on its way with a beacon before it is not done later")
-    func lateWithBeacon() throws {
-        let fleet = try VerbFleet()
-        try leased(fleet)
-        let (owner, other) = (fleet.world.hosts[0], fleet.world.hosts[1])
-        let before = fleet.revision(0)
-        var kept: [LinkPublication] = []
-        func wait(seconds: Int) throws {
-            for _ in 0..<seconds * 4 {
-                try other.takeOrders()
-                kept += other.toServer.filter(\.isEphemeral)
-                other.toServer.removeAll(where: \.isEphemeral)
-                try fleet.world.rest()
-                fleet.world.pass(milliseconds: 250)
-            }
-        }
-        try wait(seconds: 11)
-        other.engine.ask(
-            fleet.bob,
-            #"{"jsonrpc":"2.0","id":8,"method":"state.lease","params":"#
-                + #"{"form":"shared","field":"level","end":true}}"#)
-        try wait(seconds: 7)
-        let answers = (other.engine.received[fleet.bob] ?? []).suffix(1).joined()
-        #expect(answers.contains("nothing was done"))
-        #expect(kept.first?.isPresence == false && kept.contains(where: \.isPresence))
-        for message in kept { owner.receive(message) }
-        try fleet.world.rest()
-        #expect(fleet.revision(0) == before && owner.value("level") == 20)
     }
 
     @Test("a client that leaves gets no answer, and others get theirs")
