@@ -372,9 +372,11 @@ extension OracleForm {
             components[name]?.standing(control.policy).map { (name, $0) }
         }
         // One transaction set one component or several. The newest is expected, unless the
-        // notification has another one.
+        // notification has another one. A value that its user repeated is of its first edit.
         let names = standing.map(\.0)
-        let newest = standing.sorted { $0.1.write > $1.1.write }.map(\.1)
+        let newest = standing.map(\.1).sorted {
+            isRedo ? $0.write > $1.write : $0.origin > $1.origin
+        }
         let byOrigin = newest.map { one in
             standing.filter { $0.1.origin == one.origin }.map(\.0)
         }
