@@ -36,6 +36,7 @@ import crowd  # noqa: E402
 import fleet  # noqa: E402
 import natswire  # noqa: E402
 import peers  # noqa: E402
+import way  # noqa: E402
 
 ROUNDS = 3 if arguments.quick else 9
 PER_ROUND = 50 if arguments.quick else 200
@@ -165,6 +166,35 @@ def rates(here, plain):
     return medians
 
 
+def processes(here):
+    first, other = here.hosts
+    return {
+        "daemon": first.daemon, "bridge": first.bridge, "server": here.server.process,
+        "other bridge": other.bridge, "other daemon": other.daemon}
+
+
+def spent(process):
+    """Seconds of processor time of a process since it started."""
+    with open("/proc/%d/stat" % process.pid) as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def costs(here, plain):
+    """Processor time of a set in each process, in microseconds: of a shared form, and of one that
+    is not shared."""
+    parts = []
+    for host, ours in (here.hosts[0], processes(here)), (plain, {"daemon": plain.daemon}):
+        before = {name: spent(process) for name, process in ours.items()}
+        edits(host, "--count", EDITS)
+        if host is not plain:
+            until_equal(here.hosts)
+        parts.append(", ".join("%s %.1f" % (
+            name, (spent(process) - before[name]) / EDITS * 1e6)
+            for name, process in ours.items()))
+    return parts
+
+
 def sustained(here):
     """Edits a second from the first one until another host has them all."""
     began = time.monotonic()
@@ -179,7 +209,8 @@ def synced(binary):
     if tuple(map(int, fleet.version(binary).split("."))) < (2, 10):
         return None
     here = fleet.Fleet(
-        2, binary, arguments=["--link", "forms=bench-*"], edit=lambda config: config.replace(
+        2, binary, arguments=["--link", "forms=bench-*"], is_direct=True,
+        edit=lambda config: config.replace(
             "jetstream {", "jetstream {\n  sync_interval: always", 1))
     load(here.hosts[0], "prepare", "--fields", 10)
     until_equal(here.hosts)
@@ -279,14 +310,20 @@ def measure(binary):
     say("| measure | figure | must hold |\n| --- | --- | --- |")
     kinds = ("memory", "2.5 x, 3 x"), ("interval", ""), ("commit", "2.5 x and two commits")
     for durability, bar in kinds:
-        here = fleet.Fleet(2, binary, arguments=["--durability", durability])
+        here = fleet.Fleet(2, binary, arguments=["--durability", durability], is_direct=True)
         ours, theirs, own = in_turns(crossing(here), bare(here), local(here))
         row("a set on one host to a watcher on another, `%s`, p50, p99" % durability,
             "%.2f, %.2f ms; JetStream alone %.2f, %.2f ms; a local set answered %.2f, %.2f ms" % (
                 *(each * 1e3 for each in ours + theirs + own),), bar)
+        if way.is_there():
+            stages = way.medians(processes(here), crossing(here), ROUNDS * PER_ROUND)
+            row("its way, p50 of each part, while the kernel traces it", ", ".join(
+                "%s %.2f" % (name, seconds * 1e3)
+                for (name, *_), seconds in zip(way.STAGES, stages)) + " ms", "")
         here.stop()
     here = fleet.Fleet(
-        2, binary, arguments=["--link", "forms=bench-*"], guests=["web3"])
+        2, binary, arguments=["--link", "forms=bench-*"], guests=["web3"],
+        is_direct=True)
     first, plain = here.hosts[0], here.guest("web1", "plain")
     plain.is_linked = False
     plain.start_daemon()
@@ -303,6 +340,8 @@ def measure(binary):
     for kind, (linked, alone) in zip(kinds, rates(here, plain)):
         row("durable sets a second of a shared form, " + kind,
             "%.0f; not shared %.0f; %.2f x" % (linked, alone, linked / alone), "0.8 x")
+    row("processor time of such a set, pipelining 64, in microseconds",
+        "%s; not shared: %s" % tuple(costs(here, plain)), "")
     row("transactions a second, from the first edit until another host has them all",
         "%.0f" % sustained(here), "20,000")
     row("catch-up: transactions joined and durable a second",

@@ -7,6 +7,9 @@ public import SyncCore
 
 /// Reads form files.
 public enum FormFile {
+    /// Lists and mappings inside each other: an answer in a batch has a definition in three more.
+    private static let depthMax = JSON.depthMax - 3
+
     /// The form in the regular file at `path`, and the value that it was parsed from.
     public static func load(
         path: String, limits: FormLimits = FormLimits()
@@ -26,7 +29,8 @@ public enum FormFile {
     ) -> Result<(FormDefinition, JSON), FileIssues> {
         do throws(FileIssues) {
             let tree = try YAMLDocument.parse(
-                bytes, name: name, limits: YAMLDocument.Limits(bytesMax: limits.frameBytesMax))
+                bytes, name: name,
+                limits: YAMLDocument.Limits(bytesMax: limits.frameBytesMax, depthMax: depthMax))
             return .success((try definition(in: tree, limits: limits), tree.json))
         } catch {
             return .failure(error)

@@ -108,7 +108,7 @@ public struct Limits: Sendable, Hashable {
     /// once, and while the disk is too slow, edits are answered only when they are written.
     public var unwrittenBytesMax = 64 << 20
     /// Bytes of the edits of one form that wait to be sent to other hosts. Beyond that, the whole
-    /// form is sent instead.
+    /// form is sent instead. The same after a start if more than 4 MiB or 1,024 commits waited.
     public var linkOutboxBytesMax = 64 << 20
     /// Bytes of the edits of a form in one message to other hosts.
     public var linkBundleBytesMax = 64 << 10

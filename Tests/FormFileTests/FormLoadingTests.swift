@@ -47,6 +47,24 @@ import Testing
         }
     }
 
+    @Test("a form is refused that an answer in a batch could not hold")
+    func depth() throws {
+        func form(levels: Int) -> String {
+            let inner = #"{"note": "x"}"#
+            let condition = (0..<levels).reduce(inner) { inner, _ in #"{"all": [\#(inner)]}"# }
+            return #"{"form": "f", "fields": [{"id": "note", "type": "text"},"#
+                + #" {"id": "more", "type": "text", "enabledWhen": \#(condition)}]}"#
+        }
+        // Both notations, for the first character decides.
+        for prefix in ["", "# YAML\n"] {
+            #expect(issues(prefix + form(levels: 12)).isEmpty)
+            #expect(issues(prefix + form(levels: 13)).first?.contains("deep") == true)
+        }
+        let (_, json) = try FormFile.load(Array(form(levels: 12).utf8), name: "f.json").get()
+        let definition = String(decoding: json.encoded, as: UTF8.self)
+        _ = try JSON(parsing: #"[{"result":{"definition":\#(definition)}}]"#)
+    }
+
     @Test("all mistakes of a form are told in one go, in the order of its lines")
     func several() {
         let text = """

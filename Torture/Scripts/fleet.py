@@ -194,10 +194,12 @@ class Host:
 
 
 class Fleet:
-    """Hosts, a server, and a forwarder between them; the form is on all of them."""
+    """Hosts, a server, and a forwarder between them; the form is on all of them.
+
+    `is_direct`: without a forwarder, whose time would be in each figure."""
 
     def __init__(self, hosts, binary, writers=1, arguments=(), guests=(),
-                 edit=lambda config: config):
+                 edit=lambda config: config, is_direct=False):
         self.network = network.Network()
         self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
         os.makedirs(self.folder)
@@ -211,7 +213,7 @@ class Fleet:
         self.hosts = [
             Host(number, name, self.network.place(), self.key, self.folder + "/" + name, arguments)
             for number, name in enumerate(self.names)]
-        self.forwarder = network.Forwarder(self.server.place, hosts)
+        self.forwarder = None if is_direct else network.Forwarder(self.server.place, hosts)
         self.cuts = network.Cuts(self.forwarder, [each.place for each in self.hosts])
         self.writers = writers
         self.share(hosts + len(guests), [self.url(host.number) for host in self.hosts])
@@ -234,7 +236,8 @@ class Fleet:
             raise RuntimeError("the form did not come to all hosts: %s" % self.said())
 
     def url(self, number):
-        return self.address(self.names[number], network.Forwarder.FIRST_PORT + number)
+        port = network.Forwarder.FIRST_PORT + number if self.forwarder else 4222
+        return self.address(self.names[number], port)
 
     def address(self, name, port=4222):
         return "nats://%s:%s@%s:%d" % (

@@ -131,6 +131,7 @@ extension Engine {
         if case .live(var next) = subscription.position {
             if next < form.changeLog.first {
                 coalesce(subscription, from: next, into: &output)
+                if case .ended = subscription.position { return }
                 next = form.changeLog.next
             }
             form.changeLog.read(
@@ -175,7 +176,14 @@ extension Engine {
         if state.definitionRevision >= from {
             let definition = state.described(
                 context: state.token, changes, coalescedFrom: Revision(clamping: from))
-            append(form.changed(.defined(definition), at: state.revision), to: &output)
+            let frame = form.changed(.defined(definition), at: state.revision)
+            if frame.count - Frame.headerBytes > configuration.limits.maxFrame {
+                // A frame holds the definition or the values, not both. The client comes again,
+                // and reads revision after revision from the store, or a snapshot.
+                subscription.connection.farewell = GoodbyeReason.restart.frame
+                return end(subscription)
+            }
+            append(frame, to: &output)
         } else if !changes.isEmpty || subscription.globs == nil {
             let changed = StateChanged(
                 form: form.name, revision: revision, context: state.token, changes: changes,

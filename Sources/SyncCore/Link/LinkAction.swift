@@ -131,6 +131,8 @@ package enum LinkReport: Hashable, Sendable {
     case overflowed(form: String)
     /// The state of a form is larger than a message may be.
     case wholeTooLarge(form: String)
+    /// What this host says of so many forms does not fit in a message: others do not hear of it.
+    case beaconTooLarge(forms: Int)
     /// The key does not seal.
     case unsealed(form: String)
 }

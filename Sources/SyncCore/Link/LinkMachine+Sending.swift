@@ -119,15 +119,19 @@ extension LinkMachine {
                     wantsWhole: awaited.contains(form))
             }, site: own.site, others: readers.dropFirst().map(\.told))
         ownBeacon = beacon
-        publish([beacon.item], to: .beacon)
+        if !publish([beacon.item], to: .beacon) {
+            actions.append(.report(.beaconTooLarge(forms: digests.count)))
+        }
     }
 
-    /// Publishes what nobody keeps, if it fits in a message.
-    mutating func publish(_ items: [LinkItem], to subject: LinkSubject.Content) {
+    /// Publishes what nobody keeps; returns whether it fits in a message.
+    @discardableResult
+    mutating func publish(_ items: [LinkItem], to subject: LinkSubject.Content) -> Bool {
         let content = LinkItem.encode(items)
         let parts = sealer.seal(content, counters: nil, to: subject)
-        guard let parts, parts.count == 1 else { return }
+        guard let parts, parts.count == 1 else { return false }
         publish(parts[0], nil)
+        return true
     }
 
     // MARK: Sending

@@ -21,6 +21,8 @@ package enum JoinFault: CaseIterable, Sendable {
     case forgottenDeletion
     /// The time of a write is changed when it arrives.
     case alteredStamp
+    /// A daemon applies its form file at every start.
+    case fileAtEveryStart
 }
 
 extension JoinWorld {

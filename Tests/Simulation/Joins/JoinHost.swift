@@ -47,10 +47,22 @@ final class JoinHost {
         throw Violation("h\(place) has no form")
     }
 
+    /// The daemon reads its form file, as it does at each start.
+    func readFile() throws {
+        let definition = try JSON(parsing: Array(JoinForms.all[0].utf8))
+        host.run(.apply(definition: definition, file: "shared.json"))
+        host.settle()
+    }
+
     /// The store loses what stays of a deleted form.
-    func forgetDeletion() {
+    func forgetDeletion() { forget("deleted") }
+
+    /// The store loses which file was applied last.
+    func forgetFile() { forget("file") }
+
+    private func forget(_ kind: String) {
         host.edit { store in
-            let name = OngoingName(kind: "deleted", id: "shared")
+            let name = OngoingName(kind: kind, id: "shared")
             store.commit(
                 Batch(number: 0, operations: [.removeOngoing(form: 0, name: name)]))
         }

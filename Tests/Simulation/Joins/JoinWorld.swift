@@ -54,7 +54,8 @@ package final class JoinWorld {
 
     /// Runs a number of steps, and then everybody hears everything.
     func run(steps: Int) throws {
-        apply(JoinForms.all[0], at: hosts[0])
+        hosts[0].tellsNews = true
+        try hosts[0].readFile()
         try publish(hosts[0])
         for _ in 0..<steps {
             let one = hosts[below(hosts.count)]
@@ -222,8 +223,17 @@ package final class JoinWorld {
 
     private func restart(_ one: JoinHost, _ writesBatch: Bool) throws {
         one.host.holdsCommits = false
+        if fault == .fileAtEveryStart { one.forgetFile() }
         try one.host.crash(writesBatch: writesBatch)
         one.host.settle()
+        if one.place == 0 {
+            // Others may have a newer definition: the same file changes nothing.
+            let stores = one.stores
+            try one.readFile()
+            guard one.stores == stores else {
+                throw Violation("h0 has applied its form file again")
+            }
+        }
         one.watcher = one.host.connect(uid: 0, user: "root")
         one.isWatching = false
     }

@@ -56,4 +56,43 @@ import Testing
         #expect(list.first?.contains(#""forms":[]"#) == true)
         #expect(host.ask(root, Self.apply("c", fields: 20)).first?.contains(#""result""#) == true)
     }
+
+    @Test("who falls off the change log when a frame cannot bring it up to date comes again")
+    func coalesced() throws {
+        var limits = Limits()
+        limits.maxFrame = 36_000
+        limits.changeLogBytesMax = 1
+        let host = try EngineHost(limits: limits)
+        let root = host.connect(uid: 0, user: "root")
+        func apply(fields: Int) {
+            let answer = host.ask(root, Self.apply("a", fields: fields))
+            #expect(answer.first?.contains(#""result""#) == true, "\(answer)")
+        }
+        apply(fields: 66)
+        let watcher = host.connect(uid: 8, user: "bob")
+        let snapshot = host.ask(
+            watcher,
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f"}}"#)
+        let log = try #require(snapshot.last?.firstMatch(of: /"log":"([^"]*)"/)?.1)
+        host.stopped.insert(watcher)
+        // Every value gets an author with a longer name than it had.
+        let writer = host.connect(uid: 9, user: String(repeating: "w", count: 60))
+        for field in 0..<66 {
+            let change = Change(field: "a\(field)", .value(.bool(true)))
+            host.call(writer, .stateSet(StateSet(form: "f", changes: [change])))
+        }
+        // One more field: only its value changes with the definition.
+        apply(fields: 67)
+        host.resumeReading(watcher)
+        let told = host.take(watcher)
+        #expect(told.allSatisfy { $0.utf8.count <= limits.maxFrame })
+        #expect(told.last?.contains(#""reason":"restart""#) == true, "\(told)")
+        let again = host.connect(uid: 8, user: "bob")
+        let rest = host.ask(
+            again,
+            #"{"jsonrpc":"2.0","id":1,"method":"state.subscribe","params":{"form":"f","#
+                + #""since":{"log":"\#(log)","revision":1}}}"#)
+        #expect(rest.first?.contains(#""resumed":true"#) == true && rest.count == 68)
+        #expect(rest.last?.contains(#""revision":68,"#) == true)
+    }
 }

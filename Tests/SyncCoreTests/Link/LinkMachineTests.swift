@@ -194,6 +194,19 @@ struct LinkMachineTests {
         }
     }
 
+    @Test("a beacon that does not fit in a message is reported")
+    func largeBeacon() {
+        let bench = LinkBench()
+        bench.goLive()
+        for (forms, isReported) in [(4_000, false), (40_000, true)] {
+            let before = bench.published.count
+            bench.machine.beaconMade((0..<forms).map { ("form\($0)", 0) }, at: bench.now)
+            bench.work()
+            #expect(bench.reports.contains(.beaconTooLarge(forms: forms)) == isReported)
+            #expect(bench.published.count == before + (isReported ? 0 : 1))
+        }
+    }
+
     @Test("a server that takes only tiny messages is refused")
     func tinyPayload() {
         let bench = LinkBench()

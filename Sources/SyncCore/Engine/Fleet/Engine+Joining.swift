@@ -299,6 +299,12 @@ extension Engine {
                 .error, "too large",
                 "form \(form) is larger than a message of the fleet may be; "
                     + "hosts that miss edits cannot get them")
+        case .beaconTooLarge(let forms):
+            say(
+                .error, "beacon",
+                "a message of the server cannot say what this host has of \(forms) forms, so "
+                    + "other hosts take it for one that is away; raise max_payload of the server, "
+                    + "up to \(LinkMessage.payloadMax) bytes, or share fewer forms")
         case .unsealed(let form):
             say(.error, "unsealed", "the fleet key does not seal; form \(form) is not sent")
         }
