@@ -17,15 +17,16 @@ SYNCS = {74, 75}
 # An eventfd, by which threads wake each other, gives eight bytes.
 WAKE = 8
 EXIT = re.compile(rb"-(\d+)\s+\[\d+\] \S+\s+([\d.]+): sys_exit: NR (\d+) = (-?\d+)")
+# Each stage: its name, the process that reaches it, and its calls.
 STAGES = [
-    ("client to daemon", "daemon", READS),
-    ("edit, and the disk", "daemon", SYNCS),
-    ("to the bridge, sealed", "bridge", READS),
-    ("to the server", "server", READS),
-    ("to the other bridge, kept by the server", "other bridge", READS),
-    ("to the other daemon", "other daemon", READS),
-    ("opened, joined, and the disk", "other daemon", SYNCS),
-    ("to the watcher", "client", READS),
+    ("daemon", "daemon", READS),
+    ("disk", "daemon", SYNCS),
+    ("bridge", "bridge", READS),
+    ("server", "server", READS),
+    ("other bridge", "other bridge", READS),
+    ("other daemon", "other daemon", READS),
+    ("its disk", "other daemon", SYNCS),
+    ("watcher", "client", READS),
 ]
 
 
@@ -40,9 +41,9 @@ def put(name, value):
     (TRACE / name).write_text(value)
 
 
-def medians(processes, one, count):
-    """The median of each stage, in seconds, of so many sets; `one` makes one. Nothing where no set
-    was seen on its whole way.
+def medians(processes, one, count, syncs):
+    """Stages with the median of the time of each, in seconds, of so many sets; `one` makes one, and
+    each is synced to the disk or none is. Nothing where no set was seen on its whole way.
 
     `processes` has the process of each stage by name, but the client, which is this one."""
     owner = {}
@@ -70,17 +71,17 @@ def medians(processes, one, count):
                 calls.append((float(found[2]), owner[int(found[1])], int(found[3])))
     put("trace", "")
     calls.sort()
-    return stages(calls, starts)
+    return times_of([stage for stage in STAGES if syncs or stage[2] != SYNCS], calls, starts)
 
 
-def stages(calls, starts):
-    taken = [[] for _ in STAGES]
+def times_of(stages, calls, starts):
+    taken = [[] for _ in stages]
     place = 0
     for start, end in zip(starts, starts[1:] + [float("inf")]):
         while place < len(calls) and calls[place][0] < start:
             place += 1
         at, before, times = place, start, []
-        for _, process, kinds in STAGES:
+        for _, process, kinds in stages:
             while at < len(calls) and calls[at][0] < end and not (
                     calls[at][1] == process and calls[at][2] in kinds):
                 at += 1
@@ -88,7 +89,8 @@ def stages(calls, starts):
                 break
             times.append(calls[at][0] - before)
             before = calls[at][0]
-        if len(times) == len(STAGES):
+        if len(times) == len(stages):
             for each, seconds in zip(taken, times):
                 each.append(seconds)
-    return [sorted(each)[len(each) // 2] for each in taken if each]
+    return [(name, sorted(each)[len(each) // 2])
+            for (name, *_), each in zip(stages, taken) if each]

@@ -201,10 +201,7 @@ class Fleet:
     def __init__(self, hosts, binary, writers=1, arguments=(), guests=(),
                  edit=lambda config: config, is_direct=False):
         self.network = network.Network()
-        self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
-        os.makedirs(self.folder)
-        for each in FOLDER, self.folder:
-            os.chmod(each, 0o755)
+        self.make_folder()
         self.names = ["web%d" % (number + 1) for number in range(hosts)]
         self.server = Server(
             self.network.place(), binary, self.names + list(guests), self.folder + "/nats", edit)
@@ -217,6 +214,13 @@ class Fleet:
         self.cuts = network.Cuts(self.forwarder, [each.place for each in self.hosts])
         self.writers = writers
         self.share(hosts + len(guests), [self.url(host.number) for host in self.hosts])
+
+    def make_folder(self):
+        """Where everything of this fleet is, also for the user of the bridges."""
+        self.folder = "%s/f%d" % (FOLDER, time.monotonic_ns())
+        os.makedirs(self.folder)
+        for each in FOLDER, self.folder:
+            os.chmod(each, 0o755)
 
     def make_key(self):
         self.key = self.folder + "/key"

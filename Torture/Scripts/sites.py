@@ -1,11 +1,7 @@
 """A fleet of two sites with a server each, one of which is a leaf of the other."""
 
-import os
-import time
-
 import fleet
 import network
-import peers
 
 
 class Sites(fleet.Fleet):
@@ -14,8 +10,7 @@ class Sites(fleet.Fleet):
 
     def __init__(self, binary, writers=1):
         self.network = network.Network()
-        self.folder = "%s/f%d" % (peers.FOLDER, time.monotonic_ns())
-        os.makedirs(self.folder)
+        self.make_folder()
         self.writers, self.forwarder = writers, None
         hub, self.leaf = self.network.place(), self.network.place()
         self.server = fleet.Server(

@@ -15,7 +15,7 @@
 struct LinkSender {
     private struct Form {
         var name: String
-        var waiting: [LinkTransaction] = []
+        var waiting = Queue<LinkTransaction>()
         var bytes = 0
         /// How many of `waiting`, from the front, are on their way, and their bytes.
         var flying = 0
@@ -106,7 +106,7 @@ struct LinkSender {
         forms[place].waiting.append(transaction)
         forms[place].bytes += transaction.bytes.count
         guard forms[place].bytes > limits.linkOutboxBytesMax else { return false }
-        forms[place].waiting = []
+        forms[place].waiting = Queue()
         forms[place].bytes = 0
         forms[place].flying = 0
         forms[place].flyingBytes = 0
@@ -266,8 +266,8 @@ struct LinkSender {
 
     /// The first transactions that go in one message: at least one, of one replica.
     private func bundle(
-        _ waiting: ArraySlice<LinkTransaction>
-    ) -> ArraySlice<LinkTransaction> {
+        _ waiting: Slice<Queue<LinkTransaction>>
+    ) -> Slice<Queue<LinkTransaction>> {
         var bytes = 0
         return waiting.prefix { transaction in
             let isFirst = bytes == 0
@@ -302,16 +302,16 @@ struct LinkSender {
             resendsAt = now + Self.patience
             if let context = flight.covers { taken.wholes.append((flight.form, context)) }
             let place = self.place(of: flight.form)
-            let gone = forms[place].waiting.prefix(flight.transactions)
-            if let last = gone.last {
-                taken.transactions.append(
-                    (flight.form, Dot(last.replica, last.counters.upperBound)))
+            var (count, bytes, newest) = (0, 0, Dot?.none)
+            forms[place].waiting.take(flight.transactions) { transaction in
+                count += 1
+                bytes += transaction.bytes.count
+                newest = Dot(transaction.replica, transaction.counters.upperBound)
             }
-            let bytes = gone.reduce(0) { $0 + $1.bytes.count }
+            if let newest { taken.transactions.append((flight.form, newest)) }
             forms[place].bytes -= bytes
             forms[place].flyingBytes -= bytes
-            forms[place].waiting.removeFirst(gone.count)
-            forms[place].flying -= gone.count
+            forms[place].flying -= count
         }
         return taken
     }
