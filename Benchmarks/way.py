@@ -41,9 +41,10 @@ def put(name, value):
     (TRACE / name).write_text(value)
 
 
-def medians(processes, one, count, syncs):
+def medians(processes, one, count, waits):
     """Stages with the median of the time of each, in seconds, of so many sets; `one` makes one, and
-    each is synced to the disk or none is. Nothing where no set was seen on its whole way.
+    the watcher waits for the disk of its host or does not. Nothing where no set was seen on its
+    whole way.
 
     `processes` has the process of each stage by name, but the client, which is this one."""
     owner = {}
@@ -71,7 +72,8 @@ def medians(processes, one, count, syncs):
                 calls.append((float(found[2]), owner[int(found[1])], int(found[3])))
     put("trace", "")
     calls.sort()
-    return times_of([stage for stage in STAGES if syncs or stage[2] != SYNCS], calls, starts)
+    return times_of(
+        [stage for stage in STAGES if waits or stage[0] != "its disk"], calls, starts)
 
 
 def times_of(stages, calls, starts):

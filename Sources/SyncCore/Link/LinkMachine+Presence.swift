@@ -32,10 +32,19 @@ extension LinkMachine {
 
     package func hosts(sharing form: String, at now: Moment) -> [LinkedHost] {
         agreement.hosts.filter { $0.beacon.form(named: form) != nil }.map { host in
-            let isHeard = agreement.isHeard(host, at: now.monotonicNanoseconds)
-            return LinkedHost(
-                host: host.name, awaySince: isHeard ? nil : host.heardMilliseconds)
+            LinkedHost(host: host.name, awaySince: awaySince(host, at: now))
         }
+    }
+
+    /// Since when a host is away, in milliseconds since 1970; `nil` if it is there.
+    package func awaySince(_ name: String, at now: Moment) -> Int64? {
+        guard let host = agreement.host(named: name) else { return now.wallMilliseconds }
+        return awaySince(host, at: now)
+    }
+
+    private func awaySince(_ host: Agreement.Host, at now: Moment) -> Int64? {
+        let isThere = !isCutOff && agreement.isHeard(host, at: now.monotonicNanoseconds)
+        return isThere ? nil : host.heardMilliseconds
     }
 
     /// The daemon stops: the others hear of it at once.
@@ -50,7 +59,8 @@ extension LinkMachine {
 
     /// When people or hosts change without an event (monotonic nanoseconds).
     var presenceDeadline: UInt64 {
-        let deadline = min(roster.deadline, agreement.awayAt, hostsChangedAt ?? .max)
+        let deadline = min(
+            roster.deadline, agreement.awayAt, hostsChangedAt ?? .max, cutOffAt ?? .max)
         return isLinked ? min(deadline, teller.deadline) : deadline
     }
 
@@ -58,6 +68,7 @@ extension LinkMachine {
     mutating func lookAtPresence() {
         let time = now.monotonicNanoseconds
         give(roster.expired(at: time))
+        if let cutOffAt, cutOffAt <= time { cutOff(true) }
         if agreement.awayAt <= time {
             agreement.findAway(at: time)
             hostsChanged()
@@ -66,6 +77,16 @@ extension LinkMachine {
             self.hostsChangedAt = nil
             actions.append(.hostsChanged)
         }
+    }
+
+    /// Nothing can be heard of others for some time, or it can again. Their people are told again
+    /// then.
+    mutating func cutOff(_ isCutOff: Bool) {
+        cutOffAt = nil
+        if self.isCutOff == isCutOff { return }
+        self.isCutOff = isCutOff
+        if isCutOff { for host in agreement.hosts { give(roster.ended(host.name)) } }
+        hostsChanged()
     }
 
     /// Says what is due of the people of this host.

@@ -84,6 +84,7 @@ extension LinkMachine {
     /// The stream where this host publishes is there.
     private mutating func enterFleet(_ info: JetStreamInfo) {
         if linkedAt == nil { linkedAt = now.monotonicNanoseconds }
+        cutOff(false)
         if beaconAt == nil {
             // The first beacon goes before: others take people of hosts alone that they know.
             beaconAt = now.monotonicNanoseconds + Self.beaconDelay

@@ -64,6 +64,8 @@ package struct LinkMachine: ~Copyable {
     /// The time between two beacons, and from a change to its beacon, in nanoseconds.
     static let beaconPeriod: UInt64 = 10_000_000_000
     static let beaconDelay: UInt64 = 1_000_000_000
+    /// A connection may break for so long and nobody is told, in nanoseconds.
+    static let cutOffDelay: UInt64 = 5_000_000_000
     /// Forms that may wait at once: they are in each cursor.
     static let heldMax = 256
     /// The least time between two wholes of a form that people ask for, in nanoseconds.
@@ -101,6 +103,9 @@ package struct LinkMachine: ~Copyable {
     var roster: PresenceRoster
     /// When the engine hears that other hosts came or went.
     var hostsChangedAt: UInt64?
+    /// When this host, which has left the fleet, takes all others for away.
+    var cutOffAt: UInt64?
+    var isCutOff = false
     /// The last test of the link.
     package internal(set) var probe: LinkProbe?
     /// The newest own writes of each form when the log was last read again. Bundles up to there
@@ -249,6 +254,7 @@ package struct LinkMachine: ~Copyable {
     /// Nothing is said to the other hosts any more.
     private mutating func leaveFleet() {
         probeFailed()
+        if linkedAt != nil { cutOffAt = now.monotonicNanoseconds + Self.cutOffDelay }
         linkedAt = nil
         beaconAt = nil
         unpublished = nil

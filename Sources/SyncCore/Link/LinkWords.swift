@@ -153,10 +153,4 @@ extension LinkMachine {
         publish([LinkItem(kind, bytes)], to: .presence(form: form))
         return true
     }
-
-    /// Since when a host is away, in milliseconds since 1970; `nil` if it is there.
-    package func awaySince(_ name: String, at now: Moment) -> Int64? {
-        guard let host = agreement.host(named: name) else { return now.wallMilliseconds }
-        return agreement.isHeard(host, at: now.monotonicNanoseconds) ? nil : host.heardMilliseconds
-    }
 }

@@ -194,6 +194,39 @@ struct LinkMachineTests {
         }
     }
 
+    @Test("a host that has left the fleet soon takes all others for away, until it is back")
+    func cutOff() {
+        let bench = LinkBench()
+        bench.goLive()
+        bench.machine.beaconMade([("deploy", 0)], at: bench.now)
+        let heard = bench.now.wallMilliseconds
+        bench.say(
+            Beacon(
+                run: 1, replica: ReplicaID(id: 2, epoch: 0), linkedMilliseconds: 0, stream: "A",
+                sequence: 0, acknowledged: 0, clock: 0, version: "1",
+                forms: [Beacon.Form(name: "deploy", digest: 0, unsent: 0)]), from: "b")
+        func away() -> Int64? {
+            let hosts = bench.machine.hosts(sharing: "deploy", at: bench.now)
+            #expect(hosts.map(\.host) == ["b"])
+            #expect(hosts.first?.awaySince == bench.machine.awaySince("b", at: bench.now))
+            return hosts.first?.awaySince
+        }
+        #expect(away() == nil)
+        // Who looks for a server again and again does not begin anew each time.
+        for _ in 0..<4 {
+            bench.machine.down(at: bench.now)
+            bench.pass(seconds: 1)
+            #expect(away() == nil)
+        }
+        bench.pass(seconds: 1)
+        #expect(away() == heard)
+        bench.goLive()
+        #expect(away() == nil)
+        // It has not been heard of for half a minute, whoever's fault that is.
+        bench.pass(seconds: 31)
+        #expect(away() == heard)
+    }
+
     @Test("a beacon that does not fit in a message is reported")
     func largeBeacon() {
         let bench = LinkBench()
