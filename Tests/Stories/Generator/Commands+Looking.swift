@@ -63,12 +63,9 @@ extension CommandMaker {
                     return .init(StoryCommand.status(answer))
                 }
                 // Proposals that were not applied are between the revisions, at their times.
-                let proposals = $0.place(of: formName).map { [forms = $0.forms] place in
-                    forms[place].proposals
-                }
-                if proposals?.contains(where: { !["waits", "applied"].contains($0.state) }) == true {
-                    return .init(0)
-                }
+                let form = $0.place(of: formName).map { [forms = $0.forms] in forms[$0] }
+                let refused = form?.proposals.filter { !["waits", "applied"].contains($0.state) }
+                if refused?.isEmpty == false { return .init(0) }
                 return .init(0, jsonLines: json["entries"]?.arrayValue)
             }
         case "explain":
