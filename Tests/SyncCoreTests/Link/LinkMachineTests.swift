@@ -212,7 +212,7 @@ struct LinkMachineTests {
             return hosts.first?.awaySince
         }
         #expect(away() == nil)
-        // Who looks for a server again and again does not begin anew each time.
+        // The time does not begin again each time that the bridge finds no server.
         for _ in 0..<4 {
             bench.machine.down(at: bench.now)
             bench.pass(seconds: 1)
@@ -222,7 +222,7 @@ struct LinkMachineTests {
         #expect(away() == heard)
         bench.goLive()
         #expect(away() == nil)
-        // It has not been heard of for half a minute, whoever's fault that is.
+        // It has not been heard of for half a minute.
         bench.pass(seconds: 31)
         #expect(away() == heard)
     }
