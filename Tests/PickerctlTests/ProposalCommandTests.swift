@@ -53,6 +53,20 @@ struct ProposalCommandTests {
         #expect(try bench.run("get", "traffic").out == "0\n")
     }
 
+    @Test("history since a time has proposals that ended later, also if every revision is older")
+    func historySince() throws {
+        let newest = try JSON(parsing: Array(try bench.run("history", "-o", "json").out.utf8))
+        let at = try #require(newest["at"]?.stringValue.flatMap { Timestamp($0) })
+        let since = Timestamp(milliseconds: at.milliseconds + 1).description
+        // The next entry is of a later millisecond.
+        while Date().timeIntervalSince1970 * 1_000 < Double(at.milliseconds + 2) {}
+        #expect(try bench.run("history", "--since", since).lines.isEmpty)
+        #expect(try bench.run("propose", "traffic=50").status == 0)
+        #expect(try bench.run("withdraw", "deploy/1").status == 0)
+        let lines = try bench.run("history", "--since", since).lines
+        #expect(lines.count == 1 && lines[0].contains("proposal 1: traffic 0 → 50"), "\(lines)")
+    }
+
     @Test("explain says whose approval is needed")
     func explain() throws {
         let explained = try bench.run("explain", "traffic")

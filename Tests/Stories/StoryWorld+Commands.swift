@@ -41,11 +41,8 @@ extension StoryWorld {
                     "\(command)\n  printed \(output)\n  and not \(name): \(wanted)")
             }
         }
-        if let wanted = expected.jsonLines {
-            let lines = output.split(separator: "\n").map(String.init)
-            guard lines.count == wanted.count, zip(lines, wanted).allSatisfy(Self.matches) else {
-                throw StoryDifference("\(command)\n  printed \(output)\n  and not \(wanted)")
-            }
+        if let wanted = expected.merged, !Self.isMerged(output, wanted.lists, wanted.most) {
+            throw StoryDifference("\(command)\n  printed \(output)\n  and not of \(wanted)")
         }
         if let wanted = expected.lines, output.split(separator: "\n").count != wanted {
             throw StoryDifference("\(command)\n  printed \(output)\n  and not \(wanted) lines")
@@ -66,6 +63,18 @@ extension StoryWorld {
     private static func matches(_ output: String, _ wanted: JSON) -> Bool {
         guard let json = try? JSON(parsing: output) else { return false }
         return json == wanted || StoryWire.normal(json, isAnonymous: true) == wanted
+    }
+
+    /// Whether a command printed the first of these, each list in its order.
+    private static func isMerged(_ output: String, _ lists: [[JSON]], _ most: Int) -> Bool {
+        var left = lists.map { $0[...] }
+        let lines = output.split(separator: "\n").map(String.init)
+        guard lines.count == min(most, lists.reduce(0) { $0 + $1.count }) else { return false }
+        return lines.allSatisfy { line in
+            let place = left.firstIndex { $0.first.map { matches(line, $0) } ?? false }
+            if let place { left[place].removeFirst() }
+            return place != nil
+        }
     }
 }
 

@@ -187,12 +187,16 @@ struct HistoryRequest: PlainRequest {
         var left = limit ?? (since == nil ? 50 : .max)
         var looked = 0
         var proposals = try endedProposals(form, globs, oldest, session)
+        /// Those that ended before all entries.
+        func printRest() throws(Failure) {
+            for proposal in proposals.reversed().prefix(left) { try print(proposal, session) }
+        }
         while left > 0, looked < Self.entriesMax {
             let request = StateHistory(
                 form: form, field: single, before: before, limit: Int64(min(left, 1_000)))
             let page = try session.historyPage(request)
             for var entry in page.entries where left > 0 {
-                if let oldest, let at = entry.at, at < oldest { return }
+                if let oldest, let at = entry.at, at < oldest { return try printRest() }
                 if single == nil, !globs.isEmpty {
                     entry.changes.removeAll { change in
                         !globs.contains { $0.matches(change.field) }
@@ -211,10 +215,7 @@ struct HistoryRequest: PlainRequest {
                 try print(entry, session)
                 left -= 1
             }
-            guard page.more, let last = page.entries.last else {
-                for proposal in proposals.reversed().prefix(left) { try print(proposal, session) }
-                return
-            }
+            guard page.more, let last = page.entries.last else { return try printRest() }
             looked += page.entries.count
             before = last.revision
         }

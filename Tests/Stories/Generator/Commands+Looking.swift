@@ -64,9 +64,12 @@ extension CommandMaker {
                 }
                 // Proposals that were not applied are between the revisions, at their times.
                 let form = $0.place(of: formName).map { [forms = $0.forms] in forms[$0] }
-                let refused = form?.proposals.filter { !["waits", "applied"].contains($0.state) }
-                if refused?.isEmpty == false { return .init(0) }
-                return .init(0, jsonLines: json["entries"]?.arrayValue)
+                let proposals = (form?.proposals ?? []).filter {
+                    !["waits", "applied"].contains($0.state) && $0.touched.contains(one.id)
+                }
+                // Several may end at the same moment, so any of them may come first.
+                let ended = proposals.map { [StoryWire.normal($0.json, isAnonymous: true)] }
+                return .init(0, merged: ([json["entries"]?.arrayValue ?? []] + ended, most: 3))
             }
         case "explain":
             return StoryCommand(name: name, words: ["explain", one.id, "-o", "json"] + of) {

@@ -13,20 +13,21 @@ struct StoryCommand: CustomStringConvertible {
         var json: JSON?
         /// Members of the JSON that it prints.
         var members: [String: JSON]?
-        /// What it prints as JSON lines, if the model predicts it.
-        var jsonLines: [JSON]?
+        /// What it prints as JSON lines, if the model predicts it: the first of these lists, each in
+        /// its order, with the others between its parts, and how many at most.
+        var merged: (lists: [[JSON]], most: Int)?
         /// The number of lines that it prints.
         var lines: Int?
 
         init(
             _ status: Int, output: String? = nil, json: JSON? = nil, members: [String: JSON]? = nil,
-            jsonLines: [JSON]? = nil, lines: Int? = nil
+            merged: (lists: [[JSON]], most: Int)? = nil, lines: Int? = nil
         ) {
             self.status = status
             self.output = output
             self.json = json
             self.members = members
-            self.jsonLines = jsonLines
+            self.merged = merged
             self.lines = lines
         }
     }

@@ -82,6 +82,15 @@ struct StoryProposal {
     }
 
     var result: JSON { .object(JSONObject([("form", .string(form)), ("proposal", json)])) }
+
+    /// The fields that `pickerctl history` names it for.
+    var touched: [String] {
+        switch content {
+        case .values(let changes, _): changes.map(\.field)
+        case .options(let field, _): [field]
+        case .definition: fields
+        }
+    }
 }
 
 // MARK: - Guards
