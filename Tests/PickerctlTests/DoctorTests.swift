@@ -33,6 +33,22 @@ struct DoctorTests {
         #expect(advice.hasPrefix("nats1 is nats-server 2.9.10, which has CVE-2023-47090 and "))
     }
 
+    @Test("what a power cut of the server costs is told, with the setting that it may have")
+    func serverSync() throws {
+        func said(_ server: String) throws -> String? {
+            let text = #"{"link":{"server":"nats1"\#(server),"up":true}}"#
+            return LinkReport(try JSON(parsing: text))?.serverSync
+        }
+        let loss = "nats1 may lose the last 2 minutes of its log in a power cut; then hosts send "
+        #expect(try said(#","serverVersion":"2.9.10""#)?.hasPrefix(loss) == true)
+        for version in ["2.10.0", "2.15.1", "3.0.0", "dev"] {
+            let text = try #require(try said(#","serverVersion":"\#(version)""#))
+            #expect(text.hasPrefix("without sync_interval: always, which hosts cannot see, "))
+            #expect(text.contains(loss))
+        }
+        #expect(try said("") == nil)
+    }
+
     @Test("clocks that differ and hosts that disagree are told, each with its host")
     func hostsOfTheLink() throws {
         func report(_ hosts: String, _ form: String) throws -> pickerctl.LinkReport {

@@ -279,6 +279,7 @@ struct Examination {
                 }
                 for line in link.isWell ? link.oddities : [] { add(.odd, line) }
                 if let advice = link.serverAdvice { add(.odd, advice) }
+                if let sync = link.serverSync { add(.good, sync) }
             }
         } catch {
             switch error {

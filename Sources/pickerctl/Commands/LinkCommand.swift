@@ -249,6 +249,18 @@ struct LinkReport {
             + "may get in there or delete the log, though not read or forge edits; use a newer one"
     }
 
+    /// What a power cut of the server costs. No server tells its clients `sync_interval`, which
+    /// versions before 2.10 have not.
+    var serverSync: String? {
+        guard let version = json["serverVersion"]?.stringValue else { return nil }
+        let server = json["server"]?.stringValue ?? "the server"
+        let isFixed = ["0.", "1."].contains { version.hasPrefix($0) }
+            || (0..<10).contains { version.hasPrefix("2.\($0).") }
+        let condition = isFixed ? "" : "without sync_interval: always, which hosts cannot see, "
+        return "\(condition)\(server) may lose the last 2 minutes of its log in a power cut; then "
+            + "hosts send them again"
+    }
+
     /// Published faults of a version of nats-server by which others get in or delete streams.
     static func faults(ofServer version: String) -> [String] {
         let parts = version.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
