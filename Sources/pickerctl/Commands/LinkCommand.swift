@@ -254,7 +254,8 @@ struct LinkReport {
     var serverSync: String? {
         guard let version = json["serverVersion"]?.stringValue else { return nil }
         let server = json["server"]?.stringValue ?? "the server"
-        let isFixed = ["0.", "1."].contains { version.hasPrefix($0) }
+        let isFixed =
+            ["0.", "1."].contains { version.hasPrefix($0) }
             || (0..<10).contains { version.hasPrefix("2.\($0).") }
         let condition = isFixed ? "" : "without sync_interval: always, which hosts cannot see, "
         return "\(condition)\(server) may lose the last 2 minutes of its log in a power cut; then "
