@@ -82,7 +82,7 @@ struct LogRow {
             heads.unsigned(row.undoes.map { ($0 << 1) + (row.isPartialUndo ? 1 : 0) } ?? 0)
             unsafe row.told.withBytes { unsafe append($0, &frame, to: &content) }
                 .write(to: &heads)
-            unsafe row.record.withUnsafeBufferPointer { unsafe append($0, &record, to: &content) }
+            unsafe row.withRecord { unsafe append($0, &record, to: &content) }
                 .write(to: &heads)
         }
         return (heads.bytes, content)
@@ -100,15 +100,18 @@ struct LogRow {
             first = start..<content.count
             return Piece(count: count, place: start..<content.count)
         }
-        let packed = unsafe content.withUnsafeBufferPointer {
-            unsafe LogDelta.packed(piece, from: UnsafeBufferPointer(rebasing: $0[base]))
+        let isPacked = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) {
+            out in
+            let packed = unsafe content.withUnsafeBufferPointer {
+                unsafe LogDelta.pack(
+                    piece, from: UnsafeBufferPointer(rebasing: $0[base]), into: out)
+            }
+            unsafe content.append(
+                contentsOf: packed.map { unsafe UnsafeBufferPointer(rebasing: out[..<$0]) }
+                    ?? piece)
+            return packed != nil
         }
-        if let packed {
-            content += packed
-        } else {
-            unsafe content.append(contentsOf: piece)
-        }
-        return Piece(count: count, place: start..<content.count, isPacked: packed != nil)
+        return Piece(count: count, place: start..<content.count, isPacked: isPacked)
     }
 }
 

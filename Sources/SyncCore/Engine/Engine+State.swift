@@ -159,7 +159,8 @@ extension Engine {
 
     /// `state.set` with one change, whose control is known.
     func set(
-        _ control: Int, of form: LiveForm, _ edit: PlainRequest.Edit, _ call: PendingCall
+        _ control: Int, of form: LiveForm, _ edit: borrowing PlainRequest.Edit,
+        _ call: PendingCall
     ) throws(WireError) {
         let connection = call.connection
         let definition = form.working.definition

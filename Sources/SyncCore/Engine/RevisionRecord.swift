@@ -118,12 +118,18 @@ final class RevisionRecord: Sendable {
         if case .details(let details) = content { details.undo.isEmpty } else { false }
     }
 
-    /// Whether it reverts an earlier revision or ends leases, so that values may be restored.
-    var mayRestore: Bool {
-        if kind == .ended { return true }
-        if case .details(let details) = content { return details.undoes != nil }
-        return false
+    /// The revision that this undo or redo undid, as in `details`.
+    var undoes: UInt64? {
+        if case .details(let details) = content { details.undoes } else { nil }
     }
+
+    /// Whether it undid only some fields of that revision, as in `details`.
+    var isPartialUndo: Bool {
+        if case .details(let details) = content { details.isPartialUndo } else { false }
+    }
+
+    /// Whether it reverts an earlier revision or ends leases, so that values may be restored.
+    var mayRestore: Bool { kind == .ended || undoes != nil }
 }
 
 extension RevisionRecord.RegisterWrite {
@@ -133,6 +139,30 @@ extension RevisionRecord.RegisterWrite {
     }
 
     /// As that of `details`, which need not be made for it.
+    fileprivate func encodeMembers(into writer: inout JSONWriter) {
+        writer.key("touched")
+        writer.beginArray()
+        writer.string(field)
+        writer.endArray()
+        writer.key("undo")
+        writer.beginArray()
+        writer.beginObject()
+        writer.member("field", field)
+        writer.member("do", "write")
+        writer.key("dot")
+        writer.token(dot)
+        if let over {
+            writer.key("over")
+            writer.beginArray()
+            writer.token(over)
+            writer.endArray()
+        }
+        writer.member("was", was)
+        writer.endObject()
+        writer.endArray()
+    }
+
+    /// As that of `details`.
     fileprivate var bytesEstimate: Int {
         83 + 2 * field.utf8.count + (over == nil ? 0 : 30) + (was?.bytesEstimate ?? 0)
     }
@@ -159,10 +189,7 @@ extension RevisionRecord: WireObject {
         if by.text.isEmpty { by.wire.encode(into: &writer) } else { writer.raw(by.text) }
         writer.member("session", session)
         switch content {
-        case .write(let write):
-            // The details of nearly every revision need not be made.
-            writer.array("touched", [write.field]) { $0.string($1) }
-            writer.array("undo", [write.step]) { $1.encode(into: &$0) }
+        case .write(let write): write.encodeMembers(into: &writer)
         case .details(let details): details.encodeMembers(into: &writer)
         }
     }

@@ -18,6 +18,14 @@ public struct RevisionRow: Sendable, Hashable {
     /// JSON text: author, kind, touched fields and undo steps. Encoded at each call.
     public var record: [UInt8] { content.bytes }
 
+    /// The result of `body` for the bytes of `record`, which it must not keep.
+    package func withRecord<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        guard case .record(let record) = content else {
+            return content.bytes.withUnsafeBufferPointer(body)
+        }
+        return JSONWriter.write({ record.encode(into: &$0) }, body)
+    }
+
     /// The author's uid; `nil` for one of another host, and in a row of an earlier schema.
     public var uid: UInt32? {
         switch content {
@@ -31,7 +39,7 @@ public struct RevisionRow: Sendable, Hashable {
     public var undoes: UInt64? {
         switch content {
         case .stored(_, _, let undoes, _): undoes
-        case .record(let record): record.details.undoes
+        case .record(let record): record.undoes
         case .bytes, .cell: nil
         }
     }
@@ -40,7 +48,7 @@ public struct RevisionRow: Sendable, Hashable {
     public var isPartialUndo: Bool {
         switch content {
         case .stored(_, _, _, let isPartialUndo): isPartialUndo
-        case .record(let record): record.details.isPartialUndo
+        case .record(let record): record.isPartialUndo
         case .bytes, .cell: false
         }
     }

@@ -1,4 +1,4 @@
-// ArgumentParser's errors in our wording, for both programs.
+// ArgumentParser's errors in our wording.
 //
 // ArgumentParser provides its errors only as English text. The sentences of the version in
 // Package.resolved are parsed here; an unknown one is shown unchanged. A test causes each of them.

@@ -3,21 +3,22 @@
 ///
 /// Invariant: `MessageDecoder` reads the same request from the same bytes (PlainRequestTests). All
 /// other text, valid or not, is left to `MessageDecoder`, so the rules are only there.
-struct PlainRequest {
+struct PlainRequest: ~Copyable {
     /// A part of the frame's text.
     typealias Text = UnsafeBufferPointer<UInt8>
 
     /// A method with its params.
-    enum Content {
+    enum Content: ~Copyable {
         case ping
         /// Reads one field, or what matches one glob.
         case get(form: Text, field: Text)
         /// Sets one field.
-        case set(form: Text, Edit)
+        case set(Edit)
     }
 
     /// A change of one field.
-    struct Edit {
+    struct Edit: ~Copyable {
+        let form: Text
         let field: Text
         let action: Change.Action
         /// What the sender had seen.
@@ -34,7 +35,11 @@ struct PlainRequest {
     /// The request in the text of a frame, which must outlive it; `nil` if it is not a plain one.
     init?(_ text: UnsafeRawBufferPointer) {
         var reader = PlainReader(text.bindMemory(to: UInt8.self))
-        guard let (id, content) = reader.request() else { return nil }
+        guard let request = reader.request() else { return nil }
+        self = request
+    }
+
+    fileprivate init(id: Text, content: consuming Content) {
         self.id = id
         self.content = content
     }
@@ -62,7 +67,7 @@ private struct PlainReader {
 
     // MARK: - Structure
 
-    mutating func request() -> (id: Text, PlainRequest.Content)? {
+    mutating func request() -> PlainRequest? {
         guard eat("{") else { return nil }
         var (id, method): (Text?, Text?)
         var params = Params()
@@ -86,19 +91,20 @@ private struct PlainReader {
             default: return nil
             }
         } while eat(",")
-        guard eat("}"), at == end, hasVersion, let id, let method else { return nil }
-        return content(of: method, consume params).map { (id, $0) }
+        guard eat("}"), at == end, hasVersion, let id, let method,
+            let content = content(of: method, params)
+        else { return nil }
+        return PlainRequest(id: id, content: content)
     }
 
-    private func content(of method: Text, _ params: consuming Params) -> PlainRequest.Content? {
+    private func content(of method: Text, _ params: Params) -> PlainRequest.Content? {
         guard !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
         guard let form = params.form, let field = params.field else { return nil }
-        if let action = params.action.take() {
+        if let action = params.action {
             guard isSame(method, "state.set") else { return nil }
             return .set(
-                form: form,
                 PlainRequest.Edit(
-                    field: field, action: action, context: params.context,
+                    form: form, field: field, action: action, context: params.context,
                     hasOwnContext: params.hasOwnContext, idempotencyKey: params.key))
         }
         guard isSame(method, "state.get"), params.context == nil, params.key == nil else {

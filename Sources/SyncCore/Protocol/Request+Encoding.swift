@@ -159,7 +159,7 @@ extension Change.Action {
 
 extension PlainRequest.Edit {
     /// Writes the request without its id, as `Request.encode` writes it (PlainRequestTests).
-    func encode(form: PlainRequest.Text, into writer: inout JSONWriter) {
+    func encode(into writer: inout JSONWriter) {
         func member(_ name: StaticString, _ text: PlainRequest.Text?) {
             guard let text else { return }
             writer.key(name)

@@ -23,9 +23,9 @@ struct PlainRequestTests {
                 let id = RequestID(rawText: String(plain: read.id))
                 let call = Call(id: id, content: .success(Request(read)))
                 if decoded != .single(call) { Issue.record("\(message)") }
-                guard case .set(let form, let edit) = read.content else { return }
+                guard case .set(let edit) = read.content else { return }
                 let isSame =
-                    JSONWriter.bytes { edit.encode(form: form, into: &$0) }
+                    JSONWriter.bytes { edit.encode(into: &$0) }
                     == JSONWriter.bytes { Request(read).encode(id: nil, into: &$0) }
                 #expect(isSame, "\(message)")
             }
@@ -50,7 +50,8 @@ struct PlainRequestTests {
         for request in requests {
             let text = request.frame(id: RequestID(7)).dropFirst(Frame.headerBytes)
             Array(text).withUnsafeBytes { text in
-                #expect(PlainRequest(text).map(Request.init) == request)
+                let read = PlainRequest(text).map { Request($0) }
+                #expect(read == request)
             }
         }
     }
@@ -113,19 +114,19 @@ struct PlainRequestTests {
 
 extension Request {
     /// The request that a plain one is.
-    init(_ plain: PlainRequest) {
+    init(_ plain: borrowing PlainRequest) {
         switch plain.content {
         case .ping: self = .ping
         case .get(let form, let field):
             self = .stateGet(StateGet(form: String(plain: form), fields: [String(plain: field)]))
-        case .set(let form, let edit):
+        case .set(let edit):
             let token = edit.context.map { String(plain: $0) }
             let change = Change(
                 field: String(plain: edit.field), context: edit.hasOwnContext ? token : nil,
                 edit.action)
             self = .stateSet(
                 StateSet(
-                    form: String(plain: form), changes: [change],
+                    form: String(plain: edit.form), changes: [change],
                     context: edit.hasOwnContext ? nil : token,
                     idempotencyKey: edit.idempotencyKey.map { String(plain: $0) }))
         }
