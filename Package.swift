@@ -43,7 +43,7 @@ let package = Package(
     ],
     // A package that depends on the library alone says `traits: []` and resolves nothing else.
     traits: [
-        .trait(name: "Programs", description: "pickersyncd and pickerctl, which parse options"),
+        .trait(name: "Programs", description: "pickerctl and pickersync-link, which parse options"),
         .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
@@ -92,18 +92,10 @@ let package = Package(
             dependencies: ["SyncCore", "EventLoop", "FormFile", "Store", "CSystem", "CWipe"],
             swiftSettings: strict),
         .executableTarget(
-            name: "pickersyncd",
-            dependencies: [
-                "DaemonCore", "SyncCore",
-                .product(
-                    name: "ArgumentParser", package: "swift-argument-parser",
-                    condition: .when(traits: ["Programs"])),
-            ],
-            swiftSettings: strict,
+            name: "pickersyncd", dependencies: ["DaemonCore", "SyncCore"], swiftSettings: strict,
             linkerSettings: [
                 .unsafeFlags(
-                    ["-static-stdlib"] + parserLibraries + ordered("pickersyncd"),
-                    .when(configuration: .release))
+                    ["-static-stdlib"] + ordered("pickersyncd"), .when(configuration: .release))
             ]),
         .executableTarget(
             name: "pickerctl",
