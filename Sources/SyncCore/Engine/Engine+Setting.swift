@@ -1,100 +1,69 @@
-// The methods of `state`: read, set, undo.
+// Setting fields: from a request to its transaction and its answer.
 
 extension Engine {
-    // MARK: - Reading
-
-    func stateGet(_ params: StateGet, _ call: PendingCall) throws(WireError) {
-        let form = try readableForm(params.form, call.peer)
-        let state = form.committed
-        read(try matching(params.fields, form, state, call.connection), of: form, call)
-    }
-
-    func read(_ fields: some Collection<Int>, of form: LiveForm, _ call: PendingCall) {
-        let state = form.committed
-        answer(call) { writer in
-            StateSnapshot.encode(
-                form: form.name, log: form.log, revision: Revision(clamping: state.revision),
-                into: &writer
-            ) {
-                state.writeToken(into: &$0)
-            } fields: { writer in
-                for index in fields {
-                    writer.field(state.definition.controls[index].id, members: state.text(index))
-                }
+    /// Executes a plain request. Returns `false` and does nothing if it cannot be executed now, if
+    /// the form or field does not exist, or if another host has it. Then the frame is decoded into
+    /// a `Request`, and `perform` makes it wait or answers it.
+    func executePlain(_ plain: borrowing PlainRequest, _ connection: Connection) -> Bool {
+        guard connection.isIntroduced else { return false }
+        switch plain.content {
+        case .ping:
+            return execute(plain.id, .neither, connection) { call throws(WireError) in
+                answer(call) { EmptyResult().encode(into: &$0) }
             }
+        case .get(let name, let field):
+            // No field has a glob as its id.
+            guard let form = registry.look(up: name), form.isReadable,
+                let control = form.committed.definition.index(of: field)
+            else { return false }
+            return execute(plain.id, .read, connection) { call throws(WireError) in
+                try require(.read, form, form.committed, nil, connection.peer)
+                read(CollectionOfOne(control), of: form, call)
+            }
+        case .set(let edit): return executeSet(plain.id, edit, connection)
         }
     }
 
-    /// The fields that a read asks for, in form order.
-    private func matching(
-        _ names: [String]?, _ form: LiveForm, _ state: FormState, _ connection: Connection
-    ) throws(WireError) -> [Int] {
-        if let names, names.count == 1, Glob.isLiteral(names[0]) {
-            // Nearly every read of a program names one field. It is looked up, however large the
-            // form is.
-            return [try index(of: names[0], form, state)]
+    @inline(__always)
+    private func executeSet(
+        _ id: PlainRequest.Text, _ edit: borrowing PlainRequest.Edit, _ connection: Connection
+    ) -> Bool {
+        guard let form = registry.look(up: edit.form), form.isEditable,
+            let control = form.working.definition.index(of: edit.field),
+            !edit.action.isPress || hostHandling(control, of: form) == nil
+        else { return false }
+        var key: PendingCall.KeyUse?
+        if let text = edit.idempotencyKey {
+            key = use(of: String(plain: text), connection) { edit.encode(into: &$0) }
         }
-        let globs = names.map { GlobSet($0) }
-        scheduler.spend(Self.units(matching: globs, fields: state.cells.count), connection.account)
-        try requireMatches(globs, form, state)
-        return state.indexes(matching: globs)
-    }
-
-    /// The units for matching globs against this many fields, or for sending them.
-    static func units(matching globs: GlobSet?, fields: Int) -> Int {
-        ((fields * (globs?.steps ?? 0)) >> 11) + (fields >> 4)
-    }
-
-    /// A glob without `*` and `?` is a field name, and the field must exist.
-    func requireMatches(_ globs: GlobSet?, _ form: LiveForm, _ state: FormState) throws(WireError) {
-        for name in globs?.literals ?? [] { _ = try index(of: name, form, state) }
-    }
-
-    /// The form with that name as readers see it, if the peer may read it.
-    func readableForm(_ name: String, _ peer: Peer) throws(WireError) -> LiveForm {
-        guard let form = durableForm(name) else { throw noForm(name, peer) }
-        try require(.read, form, form.committed, nil, peer)
-        return form
-    }
-
-    /// The form with that name as readers see it. While a form is being deleted and another one
-    /// with its name is being created, that is the first.
-    func durableForm(_ name: String) -> LiveForm? {
-        if let form = form(named: name), form.isReadable { return form }
-        return forms.first { $0.isReadable && $0.name.isSameBytes(as: name) }
-    }
-
-    /// The form with that name as edits see it.
-    func editableForm(_ name: String, _ connection: Connection) throws(WireError) -> LiveForm {
-        guard let form = form(named: name), form.isEditable else {
-            throw noForm(name, connection.peer)
+        return execute(id, .edit, connection, key) { call throws(WireError) in
+            try set(control, of: form, edit, call)
         }
-        return form
     }
 
-    /// Suggests only names of forms that the peer may read.
-    func noForm(_ name: String, _ peer: Peer) -> WireError {
-        let names = forms.filter { $0.isReadable && mayRead($0, peer) }.map(\.name)
-        return .missing(
-            "no form \"\(name.escapedForDisplay())\"", Similar.names(to: name, among: names),
-            elseSee: "form list", form: name)
+    @inline(__always)
+    private func execute(
+        _ id: PlainRequest.Text, _ kind: Admission.Kind, _ connection: Connection,
+        _ key: PendingCall.KeyUse? = nil, _ body: (PendingCall) throws(WireError) -> Void
+    ) -> Bool {
+        var call = PendingCall(
+            connection: connection, id: RequestID(rawText: String(plain: id)),
+            target: .slot(.unowed), key: key)
+        if key != nil || !runsAtOnce(kind, connection) {
+            guard case .run = admit(kind, call) else { return false }
+        }
+        counters.requests += 1
+        call.target = .slot(connection.answers.reserve())
+        charge(connection) {
+            run(kind, call) { () throws(WireError) in try body(call) }
+        }
+        return true
     }
+}
 
-    /// The index of a field, which must exist.
-    func index(of id: String, _ form: LiveForm, _ state: FormState) throws(WireError) -> Int {
-        guard let index = state.definition.index(of: id) else { throw noField(id, form, state) }
-        return index
-    }
+// MARK: - Setting
 
-    private func noField(_ id: String, _ form: LiveForm, _ state: FormState) -> WireError {
-        .missing(
-            "no field \"\(id.escapedForDisplay())\" in form \(form.name)",
-            state.definition.idsSimilar(to: id), elseSee: "describe \(form.name)/",
-            form: form.name, field: id)
-    }
-
-    // MARK: - Setting
-
+extension Engine {
     func stateSet(_ params: StateSet, _ call: PendingCall) throws(WireError) {
         let form = try editableForm(params.form, call.connection)
         let state = form.working
@@ -296,32 +265,5 @@ extension Engine {
             }
         }
         if let runs = transaction.rare?.runs { notePresses(runs, of: form) }
-    }
-}
-
-extension FormState {
-    /// The indexes of matching fields, in form order; all fields without globs.
-    func indexes(matching globs: GlobSet?) -> [Int] {
-        guard let globs else { return Array(cells.indices) }
-        return cells.indices.filter { globs.matches(definition.controls[$0].id) }
-    }
-
-    func fields(matching globs: GlobSet?) -> [NamedField] {
-        indexes(matching: globs).map {
-            NamedField(id: definition.controls[$0].id, state: field($0))
-        }
-    }
-}
-
-extension WireError {
-    /// Something does not exist; these names are similar.
-    fileprivate static func missing(
-        _ what: String, _ similar: [String], elseSee command: String, form: String,
-        field: String? = nil
-    ) -> WireError {
-        let hint = similar.first.map { "did you mean \($0)?" } ?? "see pickerctl \(command)"
-        var error = WireError(.notFound, "\(what); \(hint)", form: form, field: field)
-        error.similar = similar
-        return error
     }
 }
