@@ -24,8 +24,8 @@ struct LogDelta {
     private let out: UnsafeMutableBufferPointer<UInt8>
     private var written = 0
 
-    /// Writes the difference to `out`, which is as large as the bytes themselves; returns its length,
-    /// `nil` if it is not much shorter.
+    /// Writes the difference to `out`, which is as large as the bytes themselves. Returns its
+    /// length; `nil` if it is not much shorter.
     static func pack(
         _ target: UnsafeBufferPointer<UInt8>, from base: UnsafeBufferPointer<UInt8>,
         into out: UnsafeMutableBufferPointer<UInt8>

@@ -24,7 +24,8 @@ struct PlainRequestTests {
                 let call = Call(id: id, content: .success(Request(read)))
                 if decoded != .single(call) { Issue.record("\(message)") }
                 guard let written = written(read) else { return }
-                let isSame = written == JSONWriter.bytes { Request(read).encode(id: nil, into: &$0) }
+                let isSame =
+                    written == JSONWriter.bytes { Request(read).encode(id: nil, into: &$0) }
                 #expect(isSame, "\(message)")
             }
         }
