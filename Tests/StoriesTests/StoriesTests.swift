@@ -40,8 +40,9 @@ func engineStories() throws {
         !$0.hasPrefix("link.") && !$0.hasSuffix("link")
     }
     func missing() -> [String] { answered.filter { census[$0] == nil }.sorted() }
-    // Few stories have a run whose handler tells progress before it ends.
-    for seed in stories + 1...8 * stories where !missing().isEmpty {
+    // Few stories redo, approve, or have a run whose handler tells progress before it ends: these,
+    // as long as the generator stays as it is.
+    for seed in [24, 26, 33] + Array(stories + 1...8 * stories) where !missing().isEmpty {
         census.merge(tell(.engine, seed..<seed + 1), uniquingKeysWith: +)
     }
     #expect(missing() == [])
