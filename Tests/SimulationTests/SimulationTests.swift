@@ -19,7 +19,7 @@ private enum Search {
     static var seeds: Range<UInt64> {
         if let seed = number("PICKERSYNC_SIMULATION_SEED") { return seed..<seed + 1 }
         let first = number("PICKERSYNC_SIMULATION_FIRST") ?? 1
-        return first..<first + (number("PICKERSYNC_SIMULATION_SEEDS") ?? 25)
+        return first..<first + (number("PICKERSYNC_SIMULATION_SEEDS") ?? 40)
     }
 }
 

@@ -156,7 +156,7 @@ private func instanceExtents(_ type: AnyClass) -> (negative: UInt, positive: UIn
             var left: [UInt8] = []
             func answer() -> [UInt8] {
                 let count = [0, 1, 200, 20_000].randomElement(using: &random)!
-                return [UInt8](repeating: .random(in: 0...255, using: &random), count: count)
+                return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             }
             func take() {
                 var output = Output()
