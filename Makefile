@@ -69,29 +69,53 @@ run: build ## a private daemon with an example form, shown; LINK=1: the form on 
 # Suites that take minutes, each a target of `make check`: a pattern of their names.
 TERMINALS = LiveTerminalTests
 PROMISES = TortureTests
-RUN_TESTS = scripts/run-tests $(BUILD)/$@.log $(SWIFT) test --build-path $(BUILD) --skip-build --disable-xctest
+# Suites run beside each other and beside builds, and change nothing that SwiftPM has locked.
+RUN_TESTS = scripts/run-tests $(BUILD)/$@.log $(SWIFT) test --build-path $(BUILD) --skip-build \
+    --ignore-lock --disable-xctest
 
 .PHONY: build-tests
 build-tests: test-dependencies
 	$(SWIFT) build --build-path $(BUILD) --build-tests
 
+# Tests of whole programs wait for these on each of the few threads that a process has for tests,
+# so they have processes of their own.
+COMMAND_LINE = ^PickerctlTests\.
+SYSTEM = ^(SystemTests|PickerSyncTests|PackageTests)\.
+TEST_PARTS = test-modules test-system test-command-line
+
 .PHONY: test
 test: build-tests ## after each change; ONLY=Causality runs the suites whose names match
-	$(RUN_TESTS) $(if $(ONLY),--filter '$(ONLY)',--skip '$(TERMINALS)' --skip '$(PROMISES)')
+	$(if $(ONLY),$(RUN_TESTS) --filter '$(ONLY)',@$(MAKE) --no-print-directory --keep-going \
+	    -j$(words $(TEST_PARTS)) --output-sync=line --assume-old=build-tests $(TEST_PARTS))
 
-CHECKS = check-terminals check-promises check-units check-package check-systemd check-docs \
-    check-library check-cost
+.PHONY: $(TEST_PARTS)
+test-modules: build-tests
+	$(RUN_TESTS) --skip '$(COMMAND_LINE)' --skip '$(SYSTEM)' --skip '$(TERMINALS)' --skip '$(PROMISES)'
+test-system: build-tests
+	$(RUN_TESTS) --filter '$(SYSTEM)'
+test-command-line: build-tests
+	$(RUN_TESTS) --filter '$(COMMAND_LINE)' --skip '$(TERMINALS)'
 
+# The longest first. Those that use release programs come after all of these are built: SwiftPM locks
+# its folder, and a machine of check-systemd must not find that folder while it changes.
+RELEASE_CHECKS = check-package check-systemd check-cost check-simulation
+CHECKS = check-promises build-checks check-library check-terminals $(RELEASE_CHECKS) check-docs \
+    check-units
+
+# Promises and terminals wait more than they compute.
 .PHONY: check
-check: build-checks ## everything that `make test` leaves out, several at once
-	@$(MAKE) --no-print-directory --keep-going -j$(JOBS) --output-sync=target $(CHECKS)
+check: build-tests ## everything that `make test` leaves out, several at once
+	@$(MAKE) --no-print-directory --keep-going -j$$(($(JOBS) + 1)) --output-sync=target \
+	    --assume-old=build-tests CHECKING=1 $(CHECKS)
 
-# One build after the other: SwiftPM locks its folder, and a machine of check-systemd must not find
-# that folder while it changes.
 .PHONY: build-checks
-build-checks: build-tests
-	@$(MAKE) --no-print-directory build deb tarball
+build-checks: deb tarball
 	$(BUILD_RELEASE) --product HotPaths
+	$(BUILD_RELEASE) --product simulate
+
+ifdef CHECKING
+$(RELEASE_CHECKS) check-docs: build-checks
+endif
 
 .PHONY: check-terminals
 check-terminals: build-tests ## the live form in real terminals
@@ -146,6 +170,13 @@ simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FLEET=3
 	    $(BUILD_RELEASE) --product pickersyncd && $(BUILD_RELEASE) --product pickerctl && \
 	    $(release)/simulate commands $${FIRST:-1} $$(($$COMMANDS / 40)); fi
 
+# What a debug build has no time for; the tests of these suites are shorter still.
+.PHONY: check-simulation
+check-simulation: dependencies ## the searches of `make simulate`, a few seconds each, and every known bug put in
+	@$(MAKE) --no-print-directory simulate FIRST=1 CAUSALITY=4000 ENGINE=400 FLEET=250 JOINS=300 \
+	    LINK=120 VERBS=60 STORIES=10000 COMMANDS=0
+	$(release)/simulate faults 1 60
+
 .PHONY: check-stories-find
 check-stories-find: dependencies ## stories must find the bugs in Tests/Stories/Bugs when they are put back
 	@BUILD=$(BUILD) SWIFT=$(SWIFT) scripts/check-stories-find
@@ -199,8 +230,7 @@ docs: dependencies ## the Swift library's pages, into .build/docs; a warning fai
 	@SWIFT=$(SWIFT) BUILD=$(BUILD) scripts/docs $(BUILD)/docs/PickerSync
 
 .PHONY: check-library
-check-library: dependencies ## the Swift library from a package that depends on it by version
-	$(SWIFT) build --build-path $(BUILD) --product pickersyncd
+check-library: build-tests ## the Swift library from a package that depends on it by version
 	@SWIFT=$(SWIFT) scripts/check-library $(BUILD)/debug
 
 .PHONY: lint

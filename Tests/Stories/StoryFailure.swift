@@ -91,6 +91,10 @@ package enum StoryKind: Sendable {
 package enum StoryVocabulary {
     /// The methods of the protocol.
     package static var methods: Set<String> { Set(RequestMaker.weights.map(\.method)) }
+    /// Those that the stories of one daemon come to: it has no link, so it refuses a bridge's.
+    package static var methodsOfOneDaemon: Set<String> {
+        methods.filter { !$0.hasPrefix("link.") && !$0.hasSuffix("link") }
+    }
     /// The methods that the model knows.
     package static var modelled: Set<String> { StoryRules.methods }
     /// The commands of pickerctl.

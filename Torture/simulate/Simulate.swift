@@ -12,6 +12,7 @@
 //     simulate faults FIRST COUNT [STEPS]
 //
 // Prints a line with what was run. A failing run is shrunk and printed, and the exit status is 1.
+// So it is if a hundred stories or more never come to one of the methods.
 // `faults` puts in each known bug and searches for it in at most COUNT runs; STEPS are those of a
 // link, and then it says how many of its runs each bug took.
 
@@ -39,11 +40,16 @@ struct Simulate {
         if arguments[1] == "faults" { findFaults(in: first..<first + count, length) }
         guard let search else { usage() }
         let start = ContinuousClock.now
-        let (steps, failure) = await run(search, first..<first + count, length)
+        let outcome = await run(search, first..<first + count, length)
         let took = start.duration(to: .now)
+        var failure = outcome.failure
+        if search == .stories, count >= 100 {
+            let missing = StoryVocabulary.methodsOfOneDaemon.subtracting(outcome.methods).sorted()
+            if !missing.isEmpty { failure = failure ?? "never tried: \(missing)" }
+        }
         if let failure { print(failure) }
         print(
-            "\(count) \(search.life) from seed \(first), \(steps) steps, "
+            "\(count) \(search.life) from seed \(first), \(outcome.steps) steps, "
                 + "\(failure == nil ? "0 divergences" : "a divergence"), \(took.components.seconds) s"
         )
         exit(failure == nil ? 0 : 1)
@@ -80,10 +86,10 @@ struct Simulate {
     /// Runs all seeds, a few batches at a time, and stops at the first failure.
     private static func run(
         _ search: Search, _ seeds: Range<UInt64>, _ length: Int?
-    ) async -> (steps: Int, failure: String?) {
+    ) async -> Outcome {
         await withTaskGroup(of: Outcome.self) { group in
             var next = seeds.lowerBound
-            var result: (steps: Int, failure: String?) = (0, nil)
+            var result = Outcome()
             func start() {
                 guard next < seeds.upperBound, result.failure == nil else { return }
                 let piece = next..<min(seeds.upperBound, next + search.pieceSize)
@@ -94,6 +100,7 @@ struct Simulate {
             while let outcome = await group.next() {
                 result.steps += outcome.steps
                 result.failure = result.failure ?? outcome.failure
+                result.methods.formUnion(outcome.methods)
                 start()
             }
             return result
@@ -104,6 +111,8 @@ struct Simulate {
 private struct Outcome: Sendable {
     var steps = 0
     var failure: String?
+    /// The methods that stories came to.
+    var methods: Set<String> = []
 }
 
 private enum Search: String, Sendable {
@@ -190,8 +199,9 @@ private enum Search: String, Sendable {
                 outcome.steps += steps
                 outcome.failure = LinkedVerbs.failure(of: seed, steps: steps)
             case .stories:
-                let (steps, _, failure) = StoryKind.engine.search(seed: seed, steps: length)
+                let (steps, counts, failure) = StoryKind.engine.search(seed: seed, steps: length)
                 outcome.steps += steps
+                outcome.methods.formUnion(counts.keys)
                 outcome.failure = failure?.description
             case .commands:
                 let kind = StoryKind.daemon(executables: Self.executables)
