@@ -69,9 +69,10 @@ run: build ## a private daemon with an example form, shown; LINK=1: the form on 
 # Suites that take minutes, each a target of `make check`: a pattern of their names.
 TERMINALS = LiveTerminalTests
 PROMISES = TortureTests
-# Suites run beside each other and beside builds, and change nothing that SwiftPM has locked.
-RUN_TESTS = scripts/run-tests $(BUILD)/$@.log $(SWIFT) test --build-path $(BUILD) --skip-build \
-    --ignore-lock --disable-xctest
+# What `swift test` runs, without the lock that it has on SwiftPM's folder until its end: suites run
+# beside each other and beside builds.
+RUN_TESTS = scripts/run-tests $(BUILD)/$@.log $(BUILD)/debug/PickerSyncPackageTests.xctest \
+    --testing-library swift-testing
 
 .PHONY: build-tests
 build-tests: test-dependencies

@@ -109,7 +109,9 @@ public struct Arguments: Sendable {
             let argument = try Self.argument(named: String(parts[0]))
             var value = parts.count > 1 ? String(parts[1]) : nil
             if let name = argument.valueName {
-                if value == nil, let next = left.first, !next.hasPrefix("-") {
+                if value == nil, let next = left.first,
+                    !next.hasPrefix("-") || next == "-"
+                {
                     value = left.removeFirst()
                 }
                 guard value != nil else {

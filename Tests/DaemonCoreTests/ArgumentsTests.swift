@@ -29,8 +29,11 @@ struct ArgumentsTests {
 
     @Test("the last of several values counts, and a value may begin with a hyphen or be empty")
     func values() throws {
-        let read = try Arguments(["--socket", "/s", "--socket=/t", "--group=-x", "--form="])
+        let read = try Arguments([
+            "--socket", "/s", "--socket=/t", "--group=-x", "--form=", "--config", "-",
+        ])
         #expect(read[.socket] == "/t" && read[.group] == "-x" && read[.form] == "")
+        #expect(read[.config] == "-")
         #expect(read.flags.first?.values == ["/t"])
     }
 

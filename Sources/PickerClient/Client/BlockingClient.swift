@@ -124,16 +124,27 @@ public final class BlockingClient {
 
     /// Sends a request and waits for its answer.
     public func call(_ request: Request) throws(ClientFailure) -> JSON {
-        let ticket = machine.submit(request)
+        try call([request])[0]
+    }
+
+    /// Sends requests together and waits for all their answers. If one is refused, the others may
+    /// have been executed.
+    public func call(_ requests: [Request]) throws(ClientFailure) -> [JSON] {
+        let tickets = requests.map { machine.submit($0) }
+        var results = [JSON?](repeating: nil, count: tickets.count)
         // Somebody may type a password for ssh, which is not the daemon's time.
         if resolution.host != nil, !hasConnected { try connect(startsDaemon: true) }
         let began = MonotonicClock.now()
         let ends = bounded(began.adding(seconds: options.answerSeconds))
-        while true {
+        while results.contains(nil) {
             switch try turn(until: ends, also: [], startsDaemon: true) {
-            case .event(.answered(let tickets, let answer)) where tickets.contains(ticket):
+            case .event(.answered(let answered, let answer))
+            where !answered.allSatisfy { !tickets.contains($0) }:
                 switch answer {
-                case .result(let result): return result
+                case .result(let result):
+                    for place in tickets.indices where answered.contains(tickets[place]) {
+                        results[place] = result
+                    }
                 case .refused(let error): throw .refused(error)
                 case .superseded, .lost, .otherReplica: throw .lost
                 }
@@ -152,6 +163,7 @@ public final class BlockingClient {
                 throw .lost
             }
         }
+        return results.compactMap(\.self)
     }
 
     /// Sends a request without waiting; its answer is an event.

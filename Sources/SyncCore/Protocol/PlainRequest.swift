@@ -92,15 +92,16 @@ private struct PlainReader {
             }
         } while eat(",")
         guard eat("}"), at == end, hasVersion, let id, let method,
-            let content = content(of: method, params)
+            let content = content(of: method, &params)
         else { return nil }
         return PlainRequest(id: id, content: content)
     }
 
-    private func content(of method: Text, _ params: Params) -> PlainRequest.Content? {
+    /// Takes the action out of the parameters, because a copy retains its parts.
+    private func content(of method: Text, _ params: inout Params) -> PlainRequest.Content? {
         guard !params.isEmpty else { return isSame(method, "ping") ? .ping : nil }
         guard let form = params.form, let field = params.field else { return nil }
-        if let action = params.action {
+        if let action = params.action.take() {
             guard isSame(method, "state.set") else { return nil }
             return .set(
                 PlainRequest.Edit(

@@ -99,8 +99,13 @@ final class Session {
 
     /// Sends a request and returns its result unparsed.
     @discardableResult func call(_ request: Request) throws(Failure) -> JSON {
+        try call([request])[0]
+    }
+
+    /// Sends requests together and returns their results unparsed.
+    func call(_ requests: [Request]) throws(Failure) -> [JSON] {
         do throws(ClientFailure) {
-            return try client.call(request)
+            return try client.call(requests)
         } catch {
             throw failure(error)
         }
@@ -241,7 +246,12 @@ final class Session {
 
     /// A page of a form's history. One that does not go back could be asked for without end.
     func historyPage(_ request: StateHistory) throws(Failure) -> HistoryPage {
-        let page = try call(.stateHistory(request)) { json throws(DecodeError) in
+        try historyPage(request, try call(.stateHistory(request)))
+    }
+
+    /// The page that answered a request.
+    func historyPage(_ request: StateHistory, _ answer: JSON) throws(Failure) -> HistoryPage {
+        let page = try decoded(answer) { json throws(DecodeError) in
             try HistoryPage(decoding: json)
         }
         var below = request.before ?? .max

@@ -186,15 +186,16 @@ struct HistoryRequest: PlainRequest {
         var before = before
         var left = limit ?? (since == nil ? 50 : .max)
         var looked = 0
-        var proposals = try endedProposals(form, globs, oldest, session)
+        func request() -> StateHistory {
+            StateHistory(
+                form: form, field: single, before: before, limit: Int64(min(left, 1_000)))
+        }
+        var (page, proposals) = try firstPage(request(), globs, oldest, session)
         /// Those that ended before all entries.
         func printRest() throws(Failure) {
             for proposal in proposals.reversed().prefix(left) { try print(proposal, session) }
         }
-        while left > 0, looked < Self.entriesMax {
-            let request = StateHistory(
-                form: form, field: single, before: before, limit: Int64(min(left, 1_000)))
-            let page = try session.historyPage(request)
+        while true {
             for var entry in page.entries where left > 0 {
                 if let oldest, let at = entry.at, at < oldest { return try printRest() }
                 if single == nil, !globs.isEmpty {
@@ -217,17 +218,25 @@ struct HistoryRequest: PlainRequest {
             }
             guard page.more, let last = page.entries.last else { return try printRest() }
             looked += page.entries.count
+            guard left > 0, looked < Self.entriesMax else { return }
             before = last.revision
+            page = try session.historyPage(request())
         }
     }
 
-    /// Proposals that ended without a revision, the last one last. A page in the middle of the
-    /// history begins with a revision.
-    private func endedProposals(
-        _ form: String, _ globs: [Glob], _ oldest: Timestamp?, _ session: Session
-    ) throws(Failure) -> [FormProposal] {
-        guard before == nil, try session.knows("proposals") else { return [] }
-        return try session.proposals(form, ended: true).filter { proposal in
+    /// The newest entries, and the proposals that ended without a revision, the last one last.
+    /// They are asked for together. A page in the middle of the history begins with a revision.
+    private func firstPage(
+        _ request: StateHistory, _ globs: [Glob], _ oldest: Timestamp?, _ session: Session
+    ) throws(Failure) -> (HistoryPage, [FormProposal]) {
+        guard before == nil, try session.knows("proposals") else {
+            return (try session.historyPage(request), [])
+        }
+        let answers = try session.call([
+            .stateHistory(request), .proposalList(ProposalList(form: request.form, ended: true)),
+        ])
+        let page = try session.historyPage(request, answers[0])
+        let proposals = try session.proposals(answers[1]).filter { proposal in
             proposal.state != .applied
                 && (oldest.map { proposal.ended?.at ?? $0 >= $0 } ?? true)
                 && (grep.map(proposal.has) ?? true)
@@ -235,7 +244,8 @@ struct HistoryRequest: PlainRequest {
                     || proposal.touchedFields.contains { field in
                         globs.contains { $0.matches(field) }
                     })
-        }.reversed()
+        }
+        return (page, proposals.reversed())
     }
 
     private func print(_ proposal: FormProposal, _ session: Session) throws(Failure) {
@@ -256,19 +266,26 @@ struct HistoryRequest: PlainRequest {
             entry.encode(into: &writer)
             return try console.line(String(decoding: writer.take(), as: UTF8.self))
         }
-        let at = entry.at.map { LocalTime.text($0) } ?? "—"
-        var by = ValueText.author(entry.by, on: session.host)
-        if let tty = entry.by?.tty { by += " (\(tty))" }
-        let why = entry.message.map { "  \"\($0)\"" } ?? ""
-        var approval = ""
-        if let proposal = entry.proposal {
+        // Appended, because an interpolation makes space for one part after the other.
+        var line = String(entry.revision)
+        line.reserveCapacity(200)
+        line += "  "
+        line += entry.at.map { LocalTime.text($0) } ?? "—"
+        line += "  "
+        line += ValueText.author(entry.by, on: session.host)
+        if let tty = entry.by?.tty { line += " (\(tty))" }
+        line += "  "
+        line += Self.text(entry)
+        if let message = entry.message { line += "  \"\(message)\"" }
+        if entry.isUnapproved {
+            line += "  (not approved)"
+        } else if entry.isBreakGlass {
+            line += "  (glass broken)"
+        } else if let proposal = entry.proposal {
             let users = entry.approvedBy.map(\.user).joined(separator: ", ")
-            approval = "  (proposal \(proposal), approved by \(users))"
+            line += "  (proposal \(proposal), approved by \(users))"
         }
-        if entry.isBreakGlass { approval = "  (glass broken)" }
-        if entry.isUnapproved { approval = "  (not approved)" }
-        try console.safeLine(
-            "\(entry.revision)  \(at)  \(by)  \(Self.text(entry))\(why)\(approval)")
+        try console.safeLine(line)
     }
 
     /// The changes of an entry: the values of a set, the state of a run, the number of fields of an

@@ -96,11 +96,15 @@ extension Session {
 
     /// Proposals of a form, or of all. Those of other hosts come last.
     func proposals(_ form: String?, ended: Bool) throws(Failure) -> [FormProposal] {
-        try call(.proposalList(ProposalList(form: form, ended: ended))) {
-            json throws(DecodeError) in
-            let list = try ProposalListResult(decoding: json)
-            return list.proposals + list.others
+        try proposals(call(.proposalList(ProposalList(form: form, ended: ended))))
+    }
+
+    /// Those of an answer.
+    func proposals(_ answer: JSON) throws(Failure) -> [FormProposal] {
+        let list = try decoded(answer) { json throws(DecodeError) in
+            try ProposalListResult(decoding: json)
         }
+        return list.proposals + list.others
     }
 
     /// A proposal that has ended; `nil` if it waits.
