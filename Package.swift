@@ -138,11 +138,13 @@ let package = Package(
         .target(
             name: "CostlyRequests", dependencies: ["SyncCore"], path: "Benchmarks/CostlyRequests",
             swiftSettings: strict),
+        .systemLibrary(name: "CCallgrind", path: "Benchmarks/CCallgrind"),
         // The hot paths alone, for profilers and for the guard on their cost.
         .executableTarget(
             name: "HotPaths",
             dependencies: [
                 "SyncCore", "FormFile", "TerminalUI", "CostlyRequests", "EngineTestKit",
+                "CCallgrind",
             ],
             path: "Benchmarks/HotPaths",
             swiftSettings: strict,
