@@ -89,7 +89,7 @@ TEST_PARTS = test-modules test-system test-command-line
 .PHONY: test
 test: build-tests ## after each change; ONLY=Causality runs the suites whose names match
 	$(if $(ONLY),$(RUN_TESTS) --filter '$(ONLY)',@$(MAKE) --no-print-directory --keep-going \
-	    -j$(words $(TEST_PARTS)) --output-sync=line --assume-old=build-tests $(TEST_PARTS))
+	    -j$(words $(TEST_PARTS)) --assume-old=build-tests $(TEST_PARTS))
 
 .PHONY: $(TEST_PARTS)
 test-modules: build-tests

@@ -215,6 +215,7 @@ extension LinkMachine {
             case .log: break
             }
             if consumer.checking == nil {
+                consumer.acknowledged = sender.acknowledged
                 consumer.checking = ask(
                     JetStreamTalk.info(fleet: configuration.fleet, site: readers[place].site))
             }
@@ -237,6 +238,8 @@ extension LinkMachine {
                 arrival.payload, fleet: configuration.fleet),
             stream?.isSameBytes(as: info.created) == true, info.last >= sequence
         else { return inspect(place) }
+        // A server may find only now, while it reads its files, that they end earlier.
+        if place == 0, info.last < consumer.acknowledged { sender.logEnds(at: info.last) }
         let isBehind = info.last > sequence
         // The first time, what is missing may be on its way.
         if isBehind, consumer.wasBehindAt == sequence {
