@@ -173,7 +173,7 @@ simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FLEET=3
 	    $(BUILD_RELEASE) --product pickersyncd && $(BUILD_RELEASE) --product pickerctl && \
 	    $(release)/simulate commands $${FIRST:-1} $$(($$COMMANDS / 40)); fi
 
-# What a debug build has no time for; the tests of these suites are shorter still.
+# Beside the searches of `make test`, in a debug build: ten times as many, in a release build.
 .PHONY: check-simulation
 check-simulation: dependencies ## the searches of `make simulate`, a few seconds each, and every known bug put in
 	@$(MAKE) --no-print-directory simulate FIRST=1 CAUSALITY=4000 ENGINE=400 FLEET=250 JOINS=300 \

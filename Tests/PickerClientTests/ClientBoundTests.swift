@@ -101,13 +101,20 @@ struct ClientBoundTests {
             #""presence.changed","params":{"form":"f","peers":[]}"#,
             #""form.changed","params":{"form":"g","revision":2,"deleted":true}"#,
             #""state.changed","params":{"form":"g","revision":2,"context":"","changes":[]}"#,
+            #""of.another.version","params":{}"#,
         ]
+        var ignored = 0
         for note in notes {
-            #expect(receive(#"{"jsonrpc":"2.0","method":\#(note)}"#).isEmpty, "\(note)")
+            let text = #"{"jsonrpc":"2.0","method":\#(note)}"#
+            ignored += text.utf8.count
+            #expect(receive(text).isEmpty, "\(note)")
+            #expect(machine.ignoredBytes == ignored)
         }
         let goodbye = #"{"jsonrpc":"2.0","method":"goodbye","params":{"reason":"restart"}}"#
         #expect(receive(goodbye).count == 1)
+        #expect(machine.ignoredBytes == ignored)
         #expect(receive(goodbye).isEmpty)
+        #expect(machine.ignoredBytes == ignored + goodbye.utf8.count)
     }
 
     @Test("an answer to no request is a violation at once, whose text is harmless")

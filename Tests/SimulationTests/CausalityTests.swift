@@ -9,7 +9,7 @@ struct CausalityTests {
     @Test("five stores agree with the oracle through partitions, loss, restarts and old backups")
     func agrees() {
         let first = SplitMix64.seed(from: "PICKERSYNC_SIMULATION_SEED")
-        for seed in (0..<100).map({ first &+ $0 }) {
+        for seed in (0..<400).map({ first &+ $0 }) {
             guard let failure = CausalFailure.found(in: CausalSchedule(seed: seed)) else {
                 continue
             }

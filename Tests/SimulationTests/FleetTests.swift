@@ -10,7 +10,7 @@ struct FleetTests {
     @Test("five daemons agree with the oracle through partitions, loss, kills and old backups")
     func agrees() {
         let first = SplitMix64.seed(from: "PICKERSYNC_SIMULATION_SEED")
-        for seed in (0..<10).map({ first &+ $0 }) {
+        for seed in (0..<25).map({ first &+ $0 }) {
             guard let failure = FleetFailure.found(in: FleetPlan(seed: seed)) else { continue }
             Issue.record("\(failure)")
             return

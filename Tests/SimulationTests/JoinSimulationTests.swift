@@ -9,7 +9,7 @@ import Testing
     @Test("hosts agree through lost, doubled and reordered changes, and changing definitions")
     func agrees() {
         let first = SplitMix64.seed(from: "PICKERSYNC_JOIN_SEED")
-        for seed in (0..<12).map({ first &+ $0 }) {
+        for seed in (0..<40).map({ first &+ $0 }) {
             guard let failure = JoinWorld.failure(of: seed) else { continue }
             Issue.record("\(failure)")
             return

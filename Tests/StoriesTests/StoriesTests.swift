@@ -31,12 +31,19 @@ private func tell(_ kind: StoryKind, _ seeds: Range<UInt64>) -> [String: Int] {
     return census
 }
 
-@Test("500 steps of an engine's stories are as the model says")
+@Test("2,000 steps of an engine's stories are as the model says, each method among them")
 func engineStories() throws {
-    let census = tell(.engine, 1..<500 / UInt64(StoryKind.engine.steps) + 1)
-    // `simulate stories` looks for all of them in more stories.
-    let expected = StoryVocabulary.methodsOfOneDaemon
-    #expect(expected.filter { census[$0] != nil }.count > expected.count / 2)
+    let stories = 2_000 / UInt64(StoryKind.engine.steps)
+    var census = tell(.engine, 1..<stories + 1)
+    func missing() -> [String] {
+        StoryVocabulary.methodsOfOneDaemon.filter { census[$0] == nil }.sorted()
+    }
+    // Few stories redo, approve, or have a run whose handler tells progress before it ends: these,
+    // as long as the generator stays as it is.
+    for seed in [24, 26, 33] + Array(stories + 1...4 * stories) where !missing().isEmpty {
+        census.merge(tell(.engine, seed..<seed + 1), uniquingKeysWith: +)
+    }
+    #expect(missing() == [])
 }
 
 @Test("commands leave what the model says, and say so")

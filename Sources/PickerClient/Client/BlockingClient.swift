@@ -70,6 +70,8 @@ public final class BlockingClient {
     /// Bytes of the frames that may come before the answer that a call waits for. A daemon answers
     /// in some milliseconds; only a flood is longer.
     static let backlogBytesMax = 16 << 20
+    private static let flood = ClientFailure.violation(
+        "more than \(backlogBytesMax) bytes of notifications before an answer")
 
     /// What ended a wait.
     public enum Wake: Sendable {
@@ -90,6 +92,8 @@ public final class BlockingClient {
     private var backlog = EventBacklog()
     /// Bytes of the frame of the event that `turn` gave last.
     private var eventBytes = 0
+    /// While a call waits: the most that `ignoredBytes` of the machine may come to.
+    private var ignoredBytesMax = Int.max
     private var lostSince: UInt64?
     private var connectingSince: UInt64?
     private var launch: BackgroundLaunch?
@@ -136,6 +140,8 @@ public final class BlockingClient {
         if resolution.host != nil, !hasConnected { try connect(startsDaemon: true) }
         let began = MonotonicClock.now()
         let ends = bounded(began.adding(seconds: options.answerSeconds))
+        ignoredBytesMax = machine.ignoredBytes + Self.backlogBytesMax
+        defer { ignoredBytesMax = .max }
         while results.contains(nil) {
             switch try turn(until: ends, also: [], startsDaemon: true) {
             case .event(.answered(let answered, let answer))
@@ -151,10 +157,7 @@ public final class BlockingClient {
             case .event(.greeted): break
             case .event(let event):
                 backlog.append(EventBacklog.Entry(event: event, bytes: eventBytes))
-                if backlog.bytes > Self.backlogBytesMax {
-                    throw .violation(
-                        "more than \(Self.backlogBytesMax) bytes of notifications before an answer")
-                }
+                if backlog.bytes > Self.backlogBytesMax { throw Self.flood }
             case .readable: break
             case .deadline: throw .timedOut(seconds: Double(max(began, ends) - began) / 1e9)
             }
@@ -234,6 +237,7 @@ public final class BlockingClient {
                 default: return .event(event)
                 }
             }
+            if machine.ignoredBytes > ignoredBytesMax { throw Self.flood }
             let now = MonotonicClock.now()
             if launch == nil, let due = machine.connectDeadline, due <= now {
                 try connect(startsDaemon: startsDaemon || !hasConnected)

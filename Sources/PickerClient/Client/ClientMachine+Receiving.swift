@@ -35,15 +35,22 @@ extension ClientMachine {
         do throws(DecodeError) {
             for message in try messages.decode(frame) {
                 switch message {
-                case .notification(let notification): received(notification)
+                case .notification(let notification):
+                    received(notification)
+                    countIgnored()
                 case .result(let id, let result): try answered(id, result)
                 case .failure(let id, let error): refused(id, error)
-                case .unknownNotification: break
+                case .unknownNotification: countIgnored()
                 }
             }
         } catch {
             events.append(.violation("\(error)"))
         }
+    }
+
+    private mutating func countIgnored() {
+        ignoredBytes += events.frameBytes
+        events.frameBytes = 0
     }
 
     // MARK: Answers

@@ -94,6 +94,8 @@ public struct ClientMachine: Sendable {
     var messages = ServerMessageDecoder()
     var output: [UInt8] = []
     var events = EventBacklog()
+    /// The bytes of all notifications that caused no event.
+    var ignoredBytes = 0
     var sent: [(id: Int64, purpose: Purpose)] = []
     var waiting: [Waiting] = []
     /// The store whose daemon answered `hello` last. A new epoch is the same store.

@@ -99,6 +99,7 @@ package final class LinkWorld {
         }
         guard faults.isEmpty else { return faults.first }
         sites.heal()
+        for site in sites.streams.indices { sites.streams[site].findEnd() }
         for host in hosts { host.commit(at: now) }
         let expected = knownAnywhere()
         // To compare all hosts costs as much as to run them, so it is not done after each round.
@@ -231,7 +232,11 @@ package final class LinkWorld {
     private func harmServer() {
         let site = anySite
         guard sites.streams[site].exists else { return }
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
+        case 10:
+            sites.streams[site].damageTail(Int.random(in: 1...6, using: &random))
+            for host in hosts where sites.isAt(site, host.index) { cut(host) }
+        case 11, 12: sites.streams[site].findEnd()
         case 0...3:
             sites.streams[site].forgetTail(Int.random(in: 1...6, using: &random))
             for host in hosts where sites.isAt(site, host.index) { cut(host) }

@@ -3,7 +3,8 @@
 // It keeps a log with numbers, makes consumers and answers pulls. As the seed says, it answers like
 // 2.9.10 or like 2.15.1. What it does wrong is what servers have done: it forgets its newest
 // messages and gives their numbers again, its stream is deleted and made again, old messages go. It
-// cannot read some messages, leaves them out, and counts them as waiting all the same.
+// cannot read some messages, leaves them out, and counts them as waiting all the same. If these are
+// the newest ones, it finds only later that its log ends before them.
 
 internal import SeededRandom
 package import SyncCore
@@ -52,6 +53,8 @@ package struct ModelStream {
     package private(set) var last: UInt64 = 0
     /// The numbers of messages that cannot be read, and whether each is a part of a whole.
     private var unreadable: [(sequence: UInt64, isWhole: Bool)] = []
+    /// Where the log really ends, until the server finds it.
+    private var unknownEnd: UInt64?
     /// The numbers of the messages of the last two minutes, and when they came.
     private var ids: [String: (sequence: UInt64, at: UInt64)] = [:]
     private var consumers: [Consumer] = []
@@ -66,12 +69,16 @@ package struct ModelStream {
     }
 
     package var created: String { "2026-11-24T09:00:00.\(100 + lives)Z\(site)" }
-    package var first: UInt64 { log.first?.sequence ?? (isOld && last == 0 ? 0 : last + 1) }
+    package var first: UInt64 {
+        // What the server does not know to be lost, it still counts.
+        log.first?.sequence ?? unknownEnd.map { $0 + 1 } ?? (isOld && last == 0 ? 0 : last + 1)
+    }
 
     // MARK: Faults
 
     /// The newest messages are lost; their numbers are given again.
     package mutating func forgetTail(_ count: Int) {
+        findEnd()
         let gone = min(count, log.count)
         log.removeLast(gone)
         last -= UInt64(gone)
@@ -80,6 +87,26 @@ package struct ModelStream {
         unreadable.removeAll { $0.sequence > last }
         ids = [:]
         restart()
+    }
+
+    /// The newest messages are damaged. Until the server finds that its log ends before them, it
+    /// counts them.
+    package mutating func damageTail(_ count: Int) {
+        findEnd()
+        let damaged = log.suffix(count)
+        guard let first = damaged.first else { return }
+        unknownEnd = log.dropLast(count).last?.sequence ?? first.sequence - 1
+        unreadable += damaged.map { ($0.sequence, $0.isWhole) }
+        log.removeLast(damaged.count)
+        ids = [:]
+        restart()
+    }
+
+    /// The server finds where its log ends. Connections and consumers stay.
+    package mutating func findEnd() {
+        guard let end = unknownEnd.take() else { return }
+        last = end
+        unreadable.removeAll { $0.sequence > end }
     }
 
     /// Messages in the middle of the log are damaged.
@@ -102,6 +129,7 @@ package struct ModelStream {
         log = []
         last = 0
         unreadable = []
+        unknownEnd = nil
         ids = [:]
         consumers = []
     }
@@ -164,6 +192,7 @@ package struct ModelStream {
                 reply,
                 #"{"stream":"PS_\#(fleet)",\#(domain) "seq":\#(known.sequence),"duplicate": true}"#)
         }
+        findEnd()
         last += 1
         ids[id] = (last, now)
         let isWhole =

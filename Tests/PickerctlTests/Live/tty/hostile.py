@@ -259,15 +259,19 @@ def long_frames():
 
 
 def a_flood_before_an_answer():
+    goodbye = frame({"jsonrpc": "2.0", "method": "goodbye", "params": {"reason": WORST}})
+
     class Flooding(Liar):
+        def __init__(self, mebibytes):
+            super().__init__()
+            self.count = (mebibytes << 20) // len(goodbye)
+
         def respond(self, client, request):
             super().respond(client, request)
             if request["method"] == "hello":
-                goodbye = frame({"jsonrpc": "2.0", "method": "goodbye",
-                                 "params": {"reason": WORST}})
-                for _ in range(300):
-                    client.sendall(goodbye * 1000)
-    leaves(Flooding())
+                client.sendall(goodbye * self.count)
+    leaves(Flooding(15))
+    refuses(Flooding(120), 69, "bytes of notifications before an answer")
 
 
 def forms_of_absurd_size():
