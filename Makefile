@@ -117,7 +117,7 @@ build-checks: deb tarball
 	$(BUILD_RELEASE) --product simulate
 
 ifdef CHECKING
-$(RELEASE_CHECKS) check-docs: build-checks
+$(RELEASE_CHECKS) docs: build-checks
 endif
 
 .PHONY: check-terminals
@@ -173,12 +173,12 @@ simulate: dependencies ## the long search: CAUSALITY=1000000 ENGINE=5000 FLEET=3
 	    $(BUILD_RELEASE) --product pickersyncd && $(BUILD_RELEASE) --product pickerctl && \
 	    $(release)/simulate commands $${FIRST:-1} $$(($$COMMANDS / 40)); fi
 
-# Beside the searches of `make test`, in a debug build: ten times as many, in a release build.
+# Longer than the searches of `make test`, which are of a debug build.
 .PHONY: check-simulation
 check-simulation: dependencies ## the searches of `make simulate`, a few seconds each, and every known bug put in
 	@$(MAKE) --no-print-directory simulate FIRST=1 CAUSALITY=4000 ENGINE=400 FLEET=250 JOINS=300 \
 	    LINK=120 VERBS=60 STORIES=10000 COMMANDS=0
-	$(release)/simulate faults 1 60
+	$(release)/simulate faults 301 60
 
 .PHONY: check-stories-find
 check-stories-find: dependencies ## stories must find the bugs in Tests/Stories/Bugs when they are put back

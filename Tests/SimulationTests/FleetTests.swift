@@ -28,6 +28,11 @@ struct FleetTests {
         #expect(!failure.story.isEmpty)
     }
 
+    @Test("a join whose batch waits for the users of the last commit")
+    func waitingJoin() {
+        #expect(FleetFailure.found(in: FleetPlan(seed: 20_261_309)) == nil)
+    }
+
     @Test("a seed of a fleet replays to the same end")
     func replays() throws {
         let plan = FleetPlan(seed: 1, fault: .lostField)

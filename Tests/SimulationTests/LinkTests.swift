@@ -18,13 +18,14 @@ struct LinkSimulationTests {
 
     @Test(
         "a server that finds late that its log ends earlier keeps no two hosts apart",
-        arguments: [103_441, 302_835] as [UInt64])
+        arguments: [1_956, 4_987, 6_961, 9_451] as [UInt64])
     func shorterLog(seed: UInt64) {
         #expect(LinkWorld.failure(of: seed, steps: 1_000) == nil)
     }
 
     @Test("each known error of a link is found", arguments: LinkBug.allCases)
     func finds(bug: LinkBug) {
-        #expect(LinkWorld.seeds(toFind: bug, in: 2_001..<2_060) != nil)
+        // A bug may show in one life of forty only. Among these lives is one for each.
+        #expect(LinkWorld.seeds(toFind: bug, in: 301..<360) != nil)
     }
 }

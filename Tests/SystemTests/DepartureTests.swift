@@ -60,6 +60,7 @@ struct DepartureTests {
         kill(daemon.pid, SIGCONT)
         try late.call("ping")
         let others = try (0..<2).map { _ in try WireClient(daemon.socket) }
+        defer { withExtendedLifetime((daemon, late, others)) {} }
         for client in others { try client.call("ping") }
         // Nobody leaves, so this one is refused, with the limit's name.
         let refused = try WireClient(daemon.socket)

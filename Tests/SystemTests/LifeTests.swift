@@ -88,6 +88,7 @@ struct LifeTests {
     func race() throws {
         let folder = try TemporaryFolder()
         let daemons = try (0..<5).map { _ in try DaemonProcess(folder) }
+        defer { withExtendedLifetime(daemons) {} }
         try eventually("one is ready") { daemons.contains { $0.said.contains("ready: ") } }
         let winners = daemons.filter { $0.said.contains("ready: ") }
         #expect(winners.count == 1)

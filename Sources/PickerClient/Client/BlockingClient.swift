@@ -71,7 +71,7 @@ public final class BlockingClient {
     /// in some milliseconds; only a flood is longer.
     static let backlogBytesMax = 16 << 20
     private static let flood = ClientFailure.violation(
-        "more than \(backlogBytesMax) bytes of notifications before an answer")
+        "more than \(backlogBytesMax) bytes of other messages before an answer")
 
     /// What ended a wait.
     public enum Wake: Sendable {

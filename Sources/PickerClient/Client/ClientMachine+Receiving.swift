@@ -31,26 +31,22 @@ extension ClientMachine {
 
     private mutating func receivedFrame(_ frame: [UInt8]) {
         events.frameBytes = frame.count
-        defer { events.frameBytes = 0 }
+        defer {
+            ignoredBytes += events.frameBytes
+            events.frameBytes = 0
+        }
         do throws(DecodeError) {
             for message in try messages.decode(frame) {
                 switch message {
-                case .notification(let notification):
-                    received(notification)
-                    countIgnored()
+                case .notification(let notification): received(notification)
                 case .result(let id, let result): try answered(id, result)
                 case .failure(let id, let error): refused(id, error)
-                case .unknownNotification: countIgnored()
+                case .unknownNotification: break
                 }
             }
         } catch {
             events.append(.violation("\(error)"))
         }
-    }
-
-    private mutating func countIgnored() {
-        ignoredBytes += events.frameBytes
-        events.frameBytes = 0
     }
 
     // MARK: Answers

@@ -94,7 +94,7 @@ public struct ClientMachine: Sendable {
     var messages = ServerMessageDecoder()
     var output: [UInt8] = []
     var events = EventBacklog()
-    /// The bytes of all notifications that caused no event.
+    /// The bytes of all frames that caused no event.
     var ignoredBytes = 0
     var sent: [(id: Int64, purpose: Purpose)] = []
     var waiting: [Waiting] = []

@@ -215,9 +215,7 @@ extension LinkMachine {
             case .log: break
             }
             if consumer.checking == nil {
-                consumer.acknowledged = sender.acknowledged
-                consumer.checking = ask(
-                    JetStreamTalk.info(fleet: configuration.fleet, site: readers[place].site))
+                consumer.checking = askForLength(place)
             }
         }
         consumer.pulls.remove(at: pull)
@@ -239,7 +237,7 @@ extension LinkMachine {
             stream?.isSameBytes(as: info.created) == true, info.last >= sequence
         else { return inspect(place) }
         // A server may find only now, while it reads its files, that they end earlier.
-        if place == 0, info.last < consumer.acknowledged { sender.logEnds(at: info.last) }
+        if place == 0 { sender.logEnds(at: info.last) }
         let isBehind = info.last > sequence
         // The first time, what is missing may be on its way.
         if isBehind, consumer.wasBehindAt == sequence {

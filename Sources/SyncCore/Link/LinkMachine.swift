@@ -265,8 +265,13 @@ package struct LinkMachine: ~Copyable {
 
     /// Looks at a stream, and reads from the cursor.
     mutating func inspect(_ place: Int) {
-        readers[place].state = .inspecting(
-            ask(JetStreamTalk.info(fleet: configuration.fleet, site: readers[place].site)))
+        readers[place].state = .inspecting(askForLength(place))
+    }
+
+    /// Asks how long a stream is, among other things.
+    mutating func askForLength(_ place: Int) -> StreamReader.Awaited {
+        if place == 0 { sender.lengthAsked() }
+        return ask(JetStreamTalk.info(fleet: configuration.fleet, site: readers[place].site))
     }
 
     /// A stream is not read; it is looked at again later. If it is this site's, the host leaves the

@@ -66,6 +66,8 @@ struct LinkSender {
     private var lastID: UInt64 = 0
     /// The sequence of the newest message that the log has taken.
     private(set) var acknowledged: UInt64 = 0
+    /// The same since the server was asked last how long the log is.
+    private var acknowledgedSince: UInt64 = 0
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -294,6 +296,7 @@ struct LinkSender {
         else { return Taken() }
         var taken = Taken()
         acknowledged = max(acknowledged, sequence)
+        acknowledgedSince = max(acknowledgedSince, sequence)
         flights[place].missing.remove(part)
         // A flight leaves only after those before it: of one that is unknown, the log may have
         // nothing.
@@ -319,6 +322,11 @@ struct LinkSender {
     /// The server refused a message, or does not know the stream.
     mutating func refused(at now: UInt64) { state = .stalled(until: now + Self.patience) }
 
-    /// The log ends here: it has forgotten what it acknowledged beyond.
-    mutating func logEnds(at sequence: UInt64) { acknowledged = min(acknowledged, sequence) }
+    /// The server is asked how long the log is.
+    mutating func lengthAsked() { acknowledgedSince = 0 }
+
+    /// The log ended here: it has forgotten what it acknowledged beyond, before it was asked.
+    mutating func logEnds(at sequence: UInt64) {
+        acknowledged = max(min(acknowledged, sequence), acknowledgedSince)
+    }
 }

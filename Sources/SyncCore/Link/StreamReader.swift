@@ -64,8 +64,6 @@ struct StreamReader {
         var lastDelivery: UInt64 = 0
         /// The stream was asked how long it is, as a pull brought nothing.
         var checking: Awaited?
-        /// The newest message that the log had taken from this host when it was asked.
-        var acknowledged: UInt64 = 0
         /// The place at which the last check found more in the stream.
         var wasBehindAt: UInt64?
         /// How many messages of the log are left, and when it took the one before them, in

@@ -42,7 +42,8 @@ extension LiveModel {
     /// more.
     func mayBeRows(_ event: LiveEvent, at time: UInt64) -> Bool {
         guard case .client(.changed(let change)) = event, hasOnlyRows else { return false }
-        return flashes.values.allSatisfy { $0.next(after: now) > time }
+        return isAnswerMissed == (answerMissedAt.map { $0 <= time } ?? false)
+            && flashes.values.allSatisfy { $0.next(after: now) > time }
             && !change.changes.indices.contains { presentation.isMine(change.changes[$0].state.by) }
     }
 

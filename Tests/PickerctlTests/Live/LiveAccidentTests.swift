@@ -240,6 +240,17 @@ struct LiveAccidentTests {
         #expect(!bench.screen().contains("no answer yet"))
     }
 
+    @Test("a change by somebody else at that moment does not hide that the daemon does not answer")
+    func noAnswerAmongChanges() throws {
+        var bench = try LiveBench(form)
+        bench.press(.down, .enter)
+        bench.pass(milliseconds: 900)
+        #expect(bench.screen().contains("live"))
+        bench.now += 100_000_000
+        bench.changed("traffic", 40)
+        #expect(bench.screen().contains("no answer yet"))
+    }
+
     @Test("what another policy decided is said, and leaves no cards")
     func decided() throws {
         var bench = try LiveBench(form, columns: 100)

@@ -389,6 +389,8 @@ final class FleetDaemon {
         joining = message
         let outcome = host.join([message.item])
         host.settle()
+        // Its batch may wait for the users of the last commit.
+        if joining != nil { host.pass(milliseconds: 20) }
         joining = nil
         host.faults.remove(.withholdsChanges)
         switch outcome.first {

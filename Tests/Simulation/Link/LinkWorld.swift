@@ -172,7 +172,7 @@ package final class LinkWorld {
         let choice = random.pick(weighted: [
             (Step.edit, 12), (.delete, 4), (.toServer, 40), (.fromServer, 60), (.commit, 20),
             (.time, 12), (.fail, 1), (.cut, 1), (.restart, 1), (.restore, 1), (.backup, 2),
-            (.server, 2), (.lose, 2), (.double, 2), (.people, 6), (.delay, 2),
+            (.server, 2), (.end, 1), (.lose, 2), (.double, 2), (.people, 6), (.delay, 2),
             (.site, sites.streams.count == 1 ? 0 : 3),
         ])
         switch choice {
@@ -198,6 +198,7 @@ package final class LinkWorld {
             sites.disconnected(host.index)
             host.restart(from: backup, at: now)
         case .server: harmServer()
+        case .end: harmEnd()
         case .site: harmSite()
         case .lose: if !host.fromServer.isEmpty { host.fromServer.removeFirst() }
         case .double:
@@ -214,7 +215,7 @@ package final class LinkWorld {
 
     private enum Step {
         case edit, delete, toServer, fromServer, commit, time, fail, cut, restart, restore, backup
-        case server, site, lose, double, people, delay
+        case server, end, site, lose, double, people, delay
     }
 
     /// A message that nobody keeps comes after others.
@@ -232,11 +233,7 @@ package final class LinkWorld {
     private func harmServer() {
         let site = anySite
         guard sites.streams[site].exists else { return }
-        switch Int.random(in: 0..<13, using: &random) {
-        case 10:
-            sites.streams[site].damageTail(Int.random(in: 1...6, using: &random))
-            for host in hosts where sites.isAt(site, host.index) { cut(host) }
-        case 11, 12: sites.streams[site].findEnd()
+        switch Int.random(in: 0..<10, using: &random) {
         case 0...3:
             sites.streams[site].forgetTail(Int.random(in: 1...6, using: &random))
             for host in hosts where sites.isAt(site, host.index) { cut(host) }
@@ -250,6 +247,16 @@ package final class LinkWorld {
             for host in hosts where sites.isAt(site, host.index) { cut(host) }
         default: sites.streams[site].delete()
         }
+    }
+
+    /// The newest messages of a log are damaged, or the server finds that they are.
+    private func harmEnd() {
+        let site = anySite
+        guard Int.random(in: 0..<3, using: &random) == 0 else {
+            return sites.streams[site].findEnd()
+        }
+        sites.streams[site].damageTail(Int.random(in: 1...6, using: &random))
+        for host in hosts where sites.isAt(site, host.index) { cut(host) }
     }
 
     /// A site is cut off, or all are together again.

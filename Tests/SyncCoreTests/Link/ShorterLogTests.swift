@@ -55,11 +55,12 @@ struct ShorterLogTests {
         #expect(disagreements == [.disagreement(form: "deploy", host: "b")])
     }
 
-    @Test("what it took after it was asked is there")
-    func crossing() {
+    @Test("what it took after it was asked is there", arguments: [nil, 90])
+    func crossing(before: Int?) {
         bench.goLive()
+        if let before { publish(1, as: before) }
         expire()
-        publish(1, as: 1)
+        publish(2, as: 1)
         bench.answer("$JS.API.STREAM.INFO", LinkBench.info(first: 0, last: 0))
         say(5, from: nil)
         say(6, from: "b")

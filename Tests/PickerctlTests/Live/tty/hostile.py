@@ -258,20 +258,24 @@ def long_frames():
     refuses(Longer(), 69, "67108865")
 
 
-def a_flood_before_an_answer():
-    goodbye = frame({"jsonrpc": "2.0", "method": "goodbye", "params": {"reason": WORST}})
-
+def floods_before_an_answer():
     class Flooding(Liar):
-        def __init__(self, mebibytes):
+        def __init__(self, message, mebibytes):
             super().__init__()
-            self.count = (mebibytes << 20) // len(goodbye)
+            self.message = message
+            self.count = (mebibytes << 20) // len(message)
 
         def respond(self, client, request):
             super().respond(client, request)
             if request["method"] == "hello":
-                client.sendall(goodbye * self.count)
-    leaves(Flooding(15))
-    refuses(Flooding(120), 69, "bytes of notifications before an answer")
+                client.sendall(self.message * self.count)
+    resend = {"code": -32001, "message": WORST, "data": {"kind": "notFound", "resend": True}}
+    for message in (
+            {"jsonrpc": "2.0", "method": "goodbye", "params": {"reason": WORST}},
+            {"jsonrpc": "2.0", "method": WORST, "params": {}},
+            {"jsonrpc": "2.0", "id": 777, "error": resend}, b"[" + b" " * 300 + b"]"):
+        leaves(Flooding(frame(message), 15))
+        refuses(Flooding(frame(message), 17), 69, "bytes of other messages before an answer")
 
 
 def forms_of_absurd_size():
@@ -376,5 +380,5 @@ def wrong_progress():
 
 run(flood_of_changes, flood_of_new_fields, flood_of_people, flood_of_definitions,
     flood_of_goodbyes, flood_of_endings, wrong_values, silence_after_the_subscription, no_answers,
-    long_frames, a_flood_before_an_answer, forms_of_absurd_size, errors_of_any_length, plain_lines,
+    long_frames, floods_before_an_answer, forms_of_absurd_size, errors_of_any_length, plain_lines,
     wrong_progress)
