@@ -74,12 +74,20 @@ public final class ChildProcess {
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, &blocked)
         defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+        _ = Self.endsAtControlC
         try process.run()
         if case .text(let text) = given {
             type(text)
             endInput()
         }
     }
+
+    /// A shell starts what it runs in the background with these signals ignored, and each program
+    /// that is started from there inherits that.
+    private static let endsAtControlC: Void = {
+        _ = Glibc.signal(SIGINT, SIG_DFL)
+        _ = Glibc.signal(SIGQUIT, SIG_DFL)
+    }()
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
