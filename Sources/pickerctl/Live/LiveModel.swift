@@ -364,7 +364,7 @@ struct LiveModel {
         for flash in flashes.values { note(flash.next(after: now)) }
         note(message?.until)
         note(activeEdit?.setsAt)
-        if !isAnswerMissed { note(answerMissedAt) }
+        if let unansweredSince, !isAnswerMissed { note(unansweredSince &+ Span.answer) }
         note(pressed?.until)
         if let slide { note(slide.next(after: now)) }
         note(leaseTick)
@@ -380,10 +380,7 @@ struct LiveModel {
 
     /// Whether the daemon is silent though the connection is there, so that what the screen shows
     /// may not be set yet.
-    var isAnswerMissed: Bool { answerMissedAt.map { $0 <= now } ?? false }
-
-    /// From when on.
-    var answerMissedAt: UInt64? { unansweredSince.map { $0 &+ Span.answer } }
+    var isAnswerMissed: Bool { unansweredSince.map { $0 &+ Span.answer <= now } ?? false }
 
     private mutating func expire(_ commands: inout [LiveCommand]) {
         if flashes.values.contains(where: { $0.since &+ Flash.span <= now }) {

@@ -42,8 +42,8 @@ extension LiveModel {
     /// more.
     func mayBeRows(_ event: LiveEvent, at time: UInt64) -> Bool {
         guard case .client(.changed(let change)) = event, hasOnlyRows else { return false }
-        return isAnswerMissed == (answerMissedAt.map { $0 <= time } ?? false)
-            && flashes.values.allSatisfy { $0.next(after: now) > time }
+        // A tick that is due changes what depends on time.
+        return deadline.map { $0 > time } ?? true
             && !change.changes.indices.contains { presentation.isMine(change.changes[$0].state.by) }
     }
 
